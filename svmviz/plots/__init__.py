@@ -1,0 +1,1 @@
+"""Plotly figures: values in, Figure out. Nothing here knows of Streamlit."""

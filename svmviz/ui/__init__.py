@@ -1,0 +1,1 @@
+"""The Streamlit side of the app: state, the drawing Board, the Player, the controls."""
