@@ -1,0 +1,714 @@
+"""Data for the plane: seeded presets, two real data sets, and CSV in and out.
+
+A :class:`Dataset` is what the app's drawing board shows: points in the plane with a class each
+(classification), or (x, y) pairs whose second column is the target (regression), together with machine
+parameters that suit them.
+"""
+
+import csv
+import io
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from svmviz.errors import InvalidProblemError
+
+Task = Literal["classification", "regression"]
+
+ROW_LIMIT = 2000
+"""Most points a data set may have: beyond it a fit is too slow to follow the pen."""
+
+MAX_CLASSES = 6
+"""Most classes a data set may have: as many as can be told apart by colour and by shape."""
+
+CLASS_LETTERS = ("A", "B", "C", "D", "E", "F")
+CLASS_HEADINGS = {"class", "label", "target", "species", "cultivar", "category", "group", "type"}
+LARGEST = 1e12
+STANDARDISED = " (standardised)"
+
+
+class DataError(InvalidProblemError):
+    """Data that cannot be used; the message is one sentence that says what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Machine parameters that suit a data set.
+
+    Parameters
+    ----------
+    kernel : str, default "rbf"
+        "linear", "poly", "rbf", "laplacian" or "sigmoid".
+    C : float, default 1.0
+        Bound of the multipliers.
+    gamma : "scale" or float, default "scale"
+        Factor in the kernel; "scale" is 1 / (n_features * variance of the data).
+    degree : int, default 3
+        Degree of the polynomial kernel.
+    coef0 : float, default 1.0
+        Constant in the polynomial and the sigmoid kernel.
+    epsilon : float, default 0.1
+        Half the width of the regression tube, in units of y.
+    """
+
+    kernel: str = "rbf"
+    C: float = 1.0
+    gamma: float | Literal["scale"] = "scale"
+    degree: int = 3
+    coef0: float = 1.0
+    epsilon: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Points in the plane, with what is needed to show and fit them.
+
+    Parameters
+    ----------
+    points : (n, 2) array
+        Coordinates; in regression the second column is the target.
+    labels : (n,) int array
+        Index into `classes`; all 0 in regression.
+    task : "classification" or "regression"
+    axes : pair of str
+        Names of the two columns.
+    classes : tuple of str
+        Class names; empty in regression.
+    settings : Settings
+        Machine parameters that suit the data.
+    title, description : str
+        What to call it, and one line about it.
+    """
+
+    points: np.ndarray
+    labels: np.ndarray
+    task: Task = "classification"
+    axes: tuple[str, str] = ("x1", "x2")
+    classes: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+    title: str = ""
+    description: str = ""
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+
+# ---------------------------------------------------------------------------------------------- presets
+
+
+def _classes(*groups: np.ndarray) -> Dataset:
+    """One class a group of points, rounded to three decimals so that they travel in few characters."""
+    points = np.round(np.concatenate(groups), 3) + 0.0
+    labels = np.repeat(np.arange(len(groups)), [len(g) for g in groups])
+    return Dataset(points, labels, classes=CLASS_LETTERS[: len(groups)])
+
+
+def _pairs(x: np.ndarray, y: np.ndarray) -> Dataset:
+    """A regression problem of (x, y) pairs."""
+    points = np.round(np.column_stack([x, y]), 3) + 0.0
+    return Dataset(points, np.zeros(len(points), int), task="regression", axes=("x", "y"))
+
+
+def _cloud(rng: np.random.Generator, n: int, centre: Sequence[float], width: float) -> np.ndarray:
+    return np.asarray(centre) + width * rng.standard_normal((n, 2))
+
+
+def _separable(rng: np.random.Generator) -> Dataset:
+    points = rng.uniform(-2.5, 2.5, (160, 2))
+    side = points @ np.array([0.8, 0.6])
+    return _classes(points[side < -0.4][:30], points[side > 0.4][:30])
+
+
+def _overlapping(rng: np.random.Generator) -> Dataset:
+    return _classes(_cloud(rng, 50, (-0.9, -0.4), 1.0), _cloud(rng, 50, (0.9, 0.4), 1.0))
+
+
+def _moons(rng: np.random.Generator) -> Dataset:
+    angle = np.linspace(0, np.pi, 50)
+    upper = np.column_stack([np.cos(angle), np.sin(angle)]) - [0.5, 0.25]
+    return _classes(upper + _cloud(rng, 50, (0, 0), 0.12), -upper + _cloud(rng, 50, (0, 0), 0.12))
+
+
+def _circles(rng: np.random.Generator) -> Dataset:
+    angle = rng.uniform(0, 2 * np.pi, 110)
+    radius = np.where(np.arange(110) < 50, 0.6, 1.6) + 0.16 * rng.standard_normal(110)
+    ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    return _classes(ring[:50], ring[50:])
+
+
+def _xor(rng: np.random.Generator) -> Dataset:
+    corners = [_cloud(rng, 22, (sx, sy), 0.4) for sx, sy in ((1, 1), (-1, -1), (1, -1), (-1, 1))]
+    return _classes(np.concatenate(corners[:2]), np.concatenate(corners[2:]))
+
+
+def _spirals(rng: np.random.Generator) -> Dataset:
+    turn = np.sqrt(np.linspace(0.03, 1, 75)) * 3 * np.pi
+    arm = np.column_stack([turn * np.cos(turn), turn * np.sin(turn)]) / (3 * np.pi) * 2
+    return _classes(arm + _cloud(rng, 75, (0, 0), 0.04), -arm + _cloud(rng, 75, (0, 0), 0.04))
+
+
+def _outlier(rng: np.random.Generator) -> Dataset:
+    left, right = _cloud(rng, 25, (-1.2, 0), 0.4), _cloud(rng, 25, (1.2, 0), 0.4)
+    return _classes(np.vstack([left, [[1.0, 0.15]]]), right)
+
+
+def _duplicates(rng: np.random.Generator) -> Dataset:
+    sites = np.round(rng.uniform(-2, 2, (14, 2)) * 2) / 2
+    left, right = sites[:7] - np.array([1.0, 0.0]), sites[7:] + np.array([1.0, 0.0])
+    shared = np.array([[0.0, 0.0], [0.0, 0.0], [0.5, -1.0]])
+    return _classes(*(np.vstack([np.repeat(side, 4, axis=0), shared]) for side in (left, right)))
+
+
+def _unbalanced(rng: np.random.Generator) -> Dataset:
+    return _classes(_cloud(rng, 110, (-0.4, 0), 0.9), _cloud(rng, 10, (1.7, 0.9), 0.4))
+
+
+def _three_classes(rng: np.random.Generator) -> Dataset:
+    angles = np.pi / 2 + 2 * np.pi * np.arange(3) / 3
+    return _classes(*(_cloud(rng, 30, (1.4 * np.cos(a), 1.4 * np.sin(a)), 0.65) for a in angles))
+
+
+def _four_corners(rng: np.random.Generator) -> Dataset:
+    corners = ((-1.2, 1.2), (1.2, 1.2), (1.2, -1.2), (-1.2, -1.2))
+    return _classes(*(_cloud(rng, 22, corner, 0.5) for corner in corners))
+
+
+def _sine(rng: np.random.Generator) -> Dataset:
+    x = np.sort(rng.uniform(0, 6.3, 70))
+    return _pairs(x, np.sin(x) + 0.15 * rng.standard_normal(70))
+
+
+def _steps(rng: np.random.Generator) -> Dataset:
+    x = np.linspace(0, 6, 80)
+    y = np.floor(x / 1.5) * 0.8 + 0.08 * rng.standard_normal(80)
+    far = rng.choice(80, 6, replace=False)
+    y[far] += rng.choice([-1, 1], 6) * rng.uniform(1.2, 2.2, 6)
+    return _pairs(x, y)
+
+
+class Preset(NamedTuple):
+    """A named data set: how to make it, and the parameters to begin with."""
+
+    title: str
+    description: str
+    make: Callable[[np.random.Generator], Dataset]
+    seed: int
+    settings: Settings
+
+
+PRESETS: dict[str, Preset] = {
+    "separable": Preset(
+        "Separable",
+        "Two classes with a clear gap: a few points on the margin carry the whole solution.",
+        _separable,
+        4,
+        Settings(kernel="linear", C=100.0),
+    ),
+    "overlapping": Preset(
+        "Overlapping",
+        "Two normal clouds that overlap: the points on the wrong side sit at the bound C.",
+        _overlapping,
+        2,
+        Settings(kernel="linear", C=1.0),
+    ),
+    "moons": Preset(
+        "Moons",
+        "Two half moons: no line separates them, a Gaussian kernel does.",
+        _moons,
+        3,
+        Settings(C=10.0, gamma=2.0),
+    ),
+    "circles": Preset(
+        "Circles",
+        "One class around the other: a polynomial of degree 2 is enough.",
+        _circles,
+        4,
+        Settings(kernel="poly", degree=2, gamma=1.0, C=10.0),
+    ),
+    "xor": Preset(
+        "XOR",
+        "Opposite corners share a class: neither coordinate alone tells anything.",
+        _xor,
+        5,
+        Settings(C=10.0, gamma=0.5),
+    ),
+    "spirals": Preset(
+        "Spirals",
+        "Two spirals: a narrow kernel follows them, a wide one cannot.",
+        _spirals,
+        6,
+        Settings(C=100.0, gamma=10.0),
+    ),
+    "outlier": Preset(
+        "One outlier",
+        "One point deep in the other class: lower C and see how little it then counts.",
+        _outlier,
+        7,
+        Settings(kernel="linear", C=1000.0),
+    ),
+    "duplicates": Preset(
+        "Duplicates",
+        "Every point several times, some in both classes: the multipliers are not unique.",
+        _duplicates,
+        8,
+        Settings(kernel="linear", C=1.0),
+    ),
+    "unbalanced": Preset(
+        "Unbalanced",
+        "Eleven points of one class for each of the other: a small C gives the small class up.",
+        _unbalanced,
+        9,
+        Settings(C=1.0, gamma=0.5),
+    ),
+    "three_classes": Preset(
+        "Three classes",
+        "One against one: a machine for every two classes, then a vote.",
+        _three_classes,
+        10,
+        Settings(C=1.0, gamma=0.5),
+    ),
+    "four_corners": Preset(
+        "Four corners",
+        "Four classes, six machines: see where the votes tie.",
+        _four_corners,
+        11,
+        Settings(kernel="linear", C=1.0),
+    ),
+    "sine": Preset(
+        "Sine with noise",
+        "Regression: the points inside the tube do not count.",
+        _sine,
+        12,
+        Settings(C=10.0, gamma=0.5, epsilon=0.2),
+    ),
+    "steps": Preset(
+        "Steps with outliers",
+        "Regression: each outlier pulls with at most C, however far it lies.",
+        _steps,
+        13,
+        Settings(C=10.0, gamma=2.0, epsilon=0.1),
+    ),
+    "iris": Preset(
+        "Iris (real data)",
+        "Fisher's 150 irises of three species, two measurements at a time.",
+        lambda rng: real("iris", (2, 3)),
+        0,
+        Settings(C=1.0, gamma=0.5),
+    ),
+    "wine": Preset(
+        "Wine (real data)",
+        "178 Italian wines of three cultivars, two chemical measurements at a time.",
+        lambda rng: real("wine", (0, 6)),
+        0,
+        Settings(C=1.0, gamma=0.5),
+    ),
+}
+
+REAL = ("iris", "wine")
+"""Presets that are real data: :func:`preset` takes the two features and the classes to show."""
+
+
+@cache
+def feature_names(name: str) -> tuple[str, ...]:
+    """Names of the columns of a real data set ("iris" or "wine")."""
+    names, _, _ = _real_table(name)
+    return names
+
+
+@cache
+def class_names(name: str) -> tuple[str, ...]:
+    """Names of the classes of a real data set ("iris" or "wine")."""
+    _, _, rows = _real_table(name)
+    return tuple(dict.fromkeys(rows))
+
+
+@cache
+def _real_table(name: str) -> tuple[tuple[str, ...], np.ndarray, tuple[str, ...]]:
+    text = (Path(__file__).parent / "data" / f"{name}.csv").read_text(encoding="utf-8")
+    header, *rows = csv.reader(io.StringIO(text))
+    values = np.array([[float(cell) for cell in row[:-1]] for row in rows])
+    return tuple(header[:-1]), values, tuple(row[-1] for row in rows)
+
+
+def real(name: str, features: tuple[int, int], classes: Sequence[str] | None = None) -> Dataset:
+    """Two standardised features of a real data set.
+
+    Parameters
+    ----------
+    name : "iris" or "wine"
+    features : pair of int
+        Columns to show, see :func:`feature_names`.
+    classes : sequence of str, optional
+        Classes to keep, see :func:`class_names`; all of them by default.
+
+    Returns
+    -------
+    Dataset
+        Each column with mean 0 and deviation 1 over the rows kept; the axes say so.
+
+    Raises
+    ------
+    DataError
+        If the features are not two different columns, or fewer than two classes are kept.
+    """
+    names, values, labels = _real_table(name)
+    wanted = [c for c in class_names(name) if classes is None or c in classes]
+    if len(wanted) < 2:
+        raise DataError("Keep at least two classes.")
+    if features[0] == features[1] or not all(0 <= f < len(names) for f in features):
+        raise DataError("Choose two different features.")
+    rows = [i for i, label in enumerate(labels) if label in wanted]
+    points = standardised(values[np.ix_(rows, features)])
+    axes = (names[features[0]] + STANDARDISED, names[features[1]] + STANDARDISED)
+    return Dataset(
+        points, np.array([wanted.index(labels[i]) for i in rows]), axes=axes, classes=tuple(wanted)
+    )
+
+
+def preset(
+    name: str, features: tuple[int, int] | None = None, classes: Sequence[str] | None = None
+) -> Dataset:
+    """A preset by name.
+
+    Parameters
+    ----------
+    name : str
+        A key of :data:`PRESETS`.
+    features, classes : optional
+        Only for the real data sets, see :func:`real`.
+
+    Returns
+    -------
+    Dataset
+        The same points on every call.
+
+    Raises
+    ------
+    DataError
+        If there is no such preset.
+    """
+    if name not in PRESETS:
+        raise DataError(f"There is no preset {name!r}: choose one of {', '.join(PRESETS)}.")
+    entry = PRESETS[name]
+    if name in REAL and features is not None:
+        data = real(name, features, classes)
+    else:
+        data = entry.make(np.random.default_rng(entry.seed))
+    return replace(data, title=entry.title, description=entry.description, settings=entry.settings)
+
+
+def standardised(points: np.ndarray) -> np.ndarray:
+    """Columns shifted to mean 0 and scaled to deviation 1; a constant column is only shifted.
+
+    Parameters
+    ----------
+    points : (n, d) array
+
+    Returns
+    -------
+    (n, d) array
+    """
+    if not len(points):
+        return points
+    centred = points - points.mean(axis=0)
+    deviation = centred.std(axis=0)
+    return centred / np.where(deviation > 0, deviation, 1.0)
+
+
+# ------------------------------------------------------------------------------------------- CSV, reading
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A CSV file as columns of text, and which of them hold numbers.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Column names, from the header row or "column 1", "column 2", ...
+    rows : list of lists of str
+        Cells, all rows of the same length.
+    first_line : int
+        Number of the first data row as a person counts (2 after a header).
+    decimal_comma : bool
+        Whether "0,5" is a number.
+    """
+
+    names: tuple[str, ...]
+    rows: list[list[str]]
+    first_line: int
+    decimal_comma: bool
+
+    def column(self, k: int) -> list[str]:
+        """Cells of column `k`."""
+        return [row[k] for row in self.rows]
+
+    def numeric(self) -> list[int]:
+        """Columns in which more than half of the cells are numbers."""
+        return [k for k in range(len(self.names)) if self._share_of_numbers(k) > 0.5]
+
+    def class_column(self) -> int | None:
+        """The column that looks like the class: by name, then text, then whole numbers with few values."""
+        numeric = self.numeric()
+        text = [k for k in range(len(self.names)) if k not in numeric]
+        few = [k for k in range(len(self.names)) if len(set(self.column(k))) <= MAX_CLASSES]
+        named = [k for k in few if self.names[k].strip().lower() in CLASS_HEADINGS]
+        coded = [k for k in numeric if len(numeric) > 2 and self._is_code(k)]
+        candidates = named or [k for k in text if k in few] or text or coded
+        return candidates[-1] if candidates else None
+
+    def numbers(self, k: int) -> np.ndarray:
+        """Column `k` as numbers, or a :class:`DataError` that names the first cell which is not one."""
+        cells = enumerate(self.column(k), self.first_line)
+        return np.array([self._number(cell, line, k) for line, cell in cells])
+
+    def _share_of_numbers(self, k: int) -> float:
+        return sum(_parse(cell, self.decimal_comma) is not None for cell in self.column(k)) / len(self.rows)
+
+    def _is_code(self, k: int) -> bool:
+        values = {_parse(cell, self.decimal_comma) for cell in self.column(k)}
+        whole = all(v is not None and math.isfinite(v) and v == int(v) for v in values)
+        return whole and len(values) <= MAX_CLASSES
+
+    def _number(self, cell: str, line: int, k: int) -> float:
+        where = f'Row {line}, column "{_short(self.names[k])}"'
+        if not cell:
+            raise DataError(f"{where} is empty: fill it in or delete the row.")
+        value = _parse(cell, self.decimal_comma)
+        if value is None:
+            raise DataError(f'{where}: "{_short(cell)}" is not a number: correct it or delete the row.')
+        if not math.isfinite(value):
+            raise DataError(f"{where} is {_short(cell)}, not a finite number: correct it or delete the row.")
+        if abs(value) > LARGEST:
+            raise DataError(f"{where}: {value:.3g} is too large: measure the column in a larger unit.")
+        return value
+
+
+def read_table(data: str | bytes, limit: int = ROW_LIMIT) -> Table:
+    """Split a CSV file into cells.
+
+    Commas, semicolons and tabs separate columns; a header row is recognised by having no number in it.
+
+    Parameters
+    ----------
+    data : str or bytes
+        The file; bytes in UTF-8, UTF-16 with its mark, or Windows-1252.
+    limit : int, default ROW_LIMIT
+        Most rows to accept.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    DataError
+        If the file is empty, not text, ragged, has one column only, or too many rows.
+    """
+    text = _text(data)
+    separator = _separator(text)
+    try:
+        cells = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), delimiter=separator)]
+    except csv.Error as error:  # for instance a cell of more than 131,072 characters
+        raise DataError("This is not a CSV file: save the table as CSV (UTF-8) and open that.") from error
+    lines = [(line, row) for line, row in enumerate(cells, 1) if any(row)]
+    if not lines:
+        raise DataError("The file is empty: it needs two columns of numbers and may have a class column.")
+    width = _common_width(lines)
+    comma = separator != ","
+    header = _is_header(lines[0][1], comma)
+    names = _unique(lines[0][1]) if header else [f"column {k}" for k in range(1, width + 1)]
+    rows = [row for _, row in lines[header:]]
+    if not rows:
+        raise DataError("The file has a header but no rows: add at least two rows.")
+    if len(rows) > limit:
+        most = f"{limit:,}"
+        raise DataError(f"The file has {len(rows):,} rows, and {most} is the most: keep a sample of {most}.")
+    return Table(tuple(names), rows, lines[0][0] + header, comma)
+
+
+def _common_width(lines: list[tuple[int, list[str]]]) -> int:
+    """Columns of a table, or a :class:`DataError` that names the first row which differs."""
+    width = Counter(len(row) for _, row in lines).most_common(1)[0][0]
+    if width < 2:
+        raise DataError("The file has one column: it needs two, separated by commas, semicolons or tabs.")
+    for line, row in lines:
+        if len(row) != width:
+            raise DataError(f"Row {line} has {len(row)} cells where most have {width}: correct or delete it.")
+    return width
+
+
+def from_csv(
+    data: str | bytes,
+    columns: tuple[int, int] | None = None,
+    label: int | Literal["auto"] | None = "auto",
+    limit: int = ROW_LIMIT,
+) -> Dataset:
+    """A data set from a CSV file.
+
+    Parameters
+    ----------
+    data : str or bytes
+        The file, see :func:`read_table`.
+    columns : pair of int, optional
+        The two columns to show, counted from 0; by default the first two that hold numbers.
+    label : int, None or "auto", default "auto"
+        The class column; None for (x, y) pairs, that is regression. "auto" takes a column of text, or
+        among three or more columns of numbers one of whole numbers with few values; without such a column
+        it is regression.
+    limit : int, default ROW_LIMIT
+        Most rows to accept.
+
+    Returns
+    -------
+    Dataset
+        Classes in the order of their names.
+
+    Raises
+    ------
+    DataError
+        If anything in the file cannot be used; one sentence says what to change.
+    """
+    return from_table(read_table(data, limit), columns, label)
+
+
+def from_table(
+    table: Table,
+    columns: tuple[int, int] | None = None,
+    label: int | Literal["auto"] | None = "auto",
+) -> Dataset:
+    """Like :func:`from_csv`, from a table that :func:`read_table` has split."""
+    label = table.class_column() if label == "auto" else label
+    numeric = [k for k in table.numeric() if k != label]
+    if len(numeric) < 2 and columns is None:
+        found = (
+            f'one column of numbers ("{_short(table.names[numeric[0]])}")'
+            if numeric
+            else "no column of numbers"
+        )
+        raise DataError(f"The file has {found} and needs two: add a column or correct its cells.")
+    a, b = columns or (numeric[0], numeric[1])
+    if a == b:
+        raise DataError("Choose two different columns for the two axes.")
+    points = np.column_stack([table.numbers(a), table.numbers(b)])
+    axes = (table.names[a], table.names[b])
+    if label is None:
+        return Dataset(points, np.zeros(len(points), int), task="regression", axes=axes)
+    names, labels = _read_classes(table, label)
+    return Dataset(points, labels, axes=axes, classes=names)
+
+
+def _read_classes(table: Table, label: int) -> tuple[tuple[str, ...], np.ndarray]:
+    cells = table.column(label)
+    if "" in cells:
+        line = table.first_line + cells.index("")
+        raise DataError(f"Row {line} has no class: fill in the class column or delete the row.")
+    numbers = [_parse(cell, table.decimal_comma) for cell in cells]
+    if all(v is not None and math.isfinite(v) and v == int(v) for v in numbers):
+        values = [int(v) for v in numbers if v is not None]
+        order = sorted(set(values))
+        names, labels = tuple(map(str, order)), [order.index(v) for v in values]
+    else:
+        names = tuple(sorted(set(cells)))
+        labels = [names.index(cell) for cell in cells] if len(names) <= MAX_CLASSES else []
+    if len(names) == 1:
+        raise DataError(f'All rows are of one class, "{_short(names[0])}": add rows of a second class.')
+    if len(names) > MAX_CLASSES:
+        raise DataError(
+            f'Column "{_short(table.names[label])}" has {len(names)} classes, and {MAX_CLASSES} is the most: '
+            "choose another class column or merge classes."
+        )
+    return names, np.array(labels)
+
+
+def _short(text: str) -> str:
+    """A cell as it can stand in a sentence."""
+    line = " ".join(text.split())
+    return line if len(line) <= 20 else line[:19] + "…"
+
+
+def _text(data: str | bytes) -> str:
+    text = data if isinstance(data, str) else _decode(data)
+    if any(ord(c) < 32 and c not in "\t\n\r\f\v" for c in text[:4096]) or "\0" in text:
+        raise DataError("This is not a text file: save the table as CSV (UTF-8) and open that.")
+    return text.lstrip("\ufeff")
+
+
+def _decode(data: bytes) -> str:
+    encodings = ["utf-16"] if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ["utf-8", "cp1252"]
+    for encoding in encodings:
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise DataError("This is not a text file: save the table as CSV (UTF-8) and open that.")
+
+
+def _separator(text: str) -> str:
+    """The separator that splits the first lines most evenly into the most columns."""
+    head = [line for line in text.splitlines()[:30] if line.strip()]
+
+    def score(separator: str) -> tuple[bool, int]:
+        widths = [len(row) for row in csv.reader(head, delimiter=separator)]
+        return (len(set(widths)) == 1, min(widths, default=0))
+
+    splitting = [s for s in "\t;," if any(s in line for line in head)]
+    try:
+        return max(splitting, key=score, default=",")
+    except csv.Error:
+        return ","
+
+
+def _parse(cell: str, decimal_comma: bool) -> float | None:
+    if decimal_comma and cell.count(",") == 1:
+        cell = cell.replace(",", ".")
+    if "_" in cell:
+        return None
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _is_header(row: list[str], decimal_comma: bool) -> bool:
+    missing = {"?", "na", "n/a", "null", "none", "-"}
+    return not any(_parse(cell, decimal_comma) is not None or cell.lower() in missing for cell in row)
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Names without repeats and without blanks."""
+    seen: list[str] = []
+    for k, name in enumerate(names, 1):
+        name = name or f"column {k}"
+        seen.append(name if name not in seen else f"{name} ({k})")
+    return seen
+
+
+# ------------------------------------------------------------------------------------------- CSV, writing
+
+
+def to_csv(data: Dataset) -> str:
+    """A data set as CSV text that :func:`from_csv` reads back without loss.
+
+    Parameters
+    ----------
+    data : Dataset
+
+    Returns
+    -------
+    str
+        A header row, then the two columns and, for classification, the class name.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    classified = data.task == "classification"
+    writer.writerow([*data.axes, "class"] if classified else data.axes)
+    for (x, y), label in zip(data.points.tolist(), data.labels.tolist(), strict=True):
+        writer.writerow([repr(x), repr(y), data.classes[label]] if classified else [repr(x), repr(y)])
+    return out.getvalue()
