@@ -1,0 +1,143 @@
+"""Mount the Board or the Player and take what the visitor drew."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from svmviz.ui import frontend
+
+MAX_POINTS = 2000
+MAX_CLASSES = 6
+
+Point = tuple[float, float, int]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """The whole list of points after an edit in the browser.
+
+    Attributes
+    ----------
+    revision : int
+        The revision of the points that the edit started from.
+    seq : int
+        The edit's number. Send it back as ``ack``, and as ``for`` of the model that was fitted to it.
+    points : list of (x, y, label)
+        Finite coordinates and class labels from 0.
+    """
+
+    revision: int
+    seq: int
+    points: list[Point]
+
+
+def parse_edit(value: object, revision: int, *, limit: int = MAX_POINTS) -> Edit | None:
+    """Read an edit as the browser sends it.
+
+    Parameters
+    ----------
+    value : object
+        ``{"revision": int, "seq": int, "points": [[x, y, label], ...]}``.
+    revision : int
+        The current revision; an edit that carries another one came too late and is dropped.
+    limit : int, default MAX_POINTS
+        The largest number of points.
+
+    Returns
+    -------
+    Edit or None
+        None for what is stale, malformed, not finite or too long: the points stay as they are.
+    """
+    if not isinstance(value, Mapping):
+        return None
+    seq, points = value.get("seq"), value.get("points")
+    if value.get("revision") != revision or not _is_count(seq):
+        return None
+    if not isinstance(points, list | tuple) or len(points) > limit:
+        return None
+    parsed = [_parse_point(point) for point in points]
+    if any(point is None for point in parsed):
+        return None
+    return Edit(revision, int(seq), [point for point in parsed if point is not None])  # type: ignore[call-overload]
+
+
+def _is_count(value: object) -> bool:
+    """Return whether a value is a whole number from 0 (the browser may send 3.0 for 3)."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 and value == value // 1
+
+
+def _parse_point(point: object) -> Point | None:
+    """Read one point, or return None if it is not one."""
+    if not isinstance(point, list | tuple) or len(point) != 3:
+        return None
+    if any(isinstance(number, bool) or not isinstance(number, int | float) for number in point):
+        return None
+    x, y, label = point
+    if not (math.isfinite(x) and math.isfinite(y) and _is_count(label) and label < MAX_CLASSES):
+        return None
+    return float(x), float(y), int(label)
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    """Register the component, once."""
+    return st.components.v2.component(
+        "svmviz_stage", html=frontend.HTML, css=frontend.style(), js=frontend.script()
+    )
+
+
+def stage(
+    data: Mapping[str, Any],
+    *,
+    key: str,
+    on_edit: Callable[[Edit], None] | None = None,
+    on_position: Callable[[int], None] | None = None,
+    steps: Any = None,
+) -> None:
+    """Mount the Board (``data["mode"] == "board"``) or the Player (``"player"``).
+
+    Parameters
+    ----------
+    data : mapping
+        What the browser shows: mode, revision, ack, height, task, points, view, axes, classes, model, message;
+        optional: editable (default True), limit (default MAX_POINTS); the Player's trace.
+    key : str
+        The key of the component.
+    on_edit : callable, optional
+        Called with an `Edit` before the rerun that answers it. Edits of another revision than
+        ``data["revision"]`` and malformed ones are dropped before.
+    on_position : callable, optional
+        Called with the Player's position when it pauses or a scrub ends.
+    steps : DataFrame, optional
+        The columns of the Player's trace; they travel as Arrow.
+    """
+    meta = {"limit": MAX_POINTS, **data}
+
+    def take_edit() -> None:
+        edit = parse_edit(_state(key, "edit"), meta["revision"], limit=meta["limit"])
+        if edit is not None and on_edit is not None:
+            on_edit(edit)
+
+    def take_position() -> None:
+        position = _state(key, "position")
+        if _is_count(position) and on_position is not None:
+            on_position(int(position))  # type: ignore[call-overload]
+
+    _component()(
+        key=key,
+        data=meta if steps is None else {"meta": meta, "steps": steps},
+        on_edit_change=take_edit,
+        on_position_change=take_position,
+    )
+
+
+def _state(key: str, name: str) -> object:
+    """Return a state value of the mounted component, or None."""
+    state = st.session_state.get(key)
+    return None if state is None else state.get(name)

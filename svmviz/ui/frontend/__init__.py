@@ -1,0 +1,37 @@
+"""The browser side: the files beside this one, joined into one script and one style sheet."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+# Plain scripts that share one scope, so the order matters: what a class extends or a constant uses comes first.
+SCRIPTS = (
+    "palette.js",
+    "kernels.js",
+    "field.js",
+    "paint.js",
+    "toolbar.js",
+    "gestures.js",
+    "board.js",
+    "chart.js",
+    "lesson.js",
+    "player.js",
+    "main.js",
+)
+HTML = '<div class="stage"></div>\n'
+
+
+@cache
+def script() -> str:
+    """Return the whole JavaScript of the component as one module."""
+    paths = [HERE / name for name in SCRIPTS]
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths if path.exists())
+
+
+@cache
+def style() -> str:
+    """Return the style sheet of the component."""
+    return (HERE / "stage.css").read_text(encoding="utf-8")

@@ -1,0 +1,355 @@
+// Decision functions on a lattice, their level lines, and the coloured regions.
+
+const LATTICE_BUDGET = 3e6; // lattice points x centres
+const FINEST_CELL = 3; // pixels
+const RASTER_STEP = 2; // pixels of the screen for one pixel of the coloured regions
+
+/** `count` numbers from `from` to `to`, both included. */
+function linspace(from, to, count) {
+  return Float64Array.from({ length: count }, (_, k) => from + ((to - from) * k) / Math.max(1, count - 1));
+}
+
+/** Kernel values of every lattice point with every centre, computed once. */
+class Lattice {
+  /**
+   * @param {number[]} view [x0, x1, y0, y1]; with ny = 0 a lattice on the x axis only
+   * @param {number} nx @param {number} ny number of lattice points along x and y
+   * @param {object} kernel @param {number[][]} centres
+   * @param {?Lattice} known columns of an earlier lattice are taken over where grid and kernel agree
+   */
+  constructor(view, nx, ny, kernel, centres, known = null) {
+    this.nx = nx;
+    this.ny = ny;
+    this.key = JSON.stringify([view, nx, ny, kernel]);
+    const xs = linspace(view[0], view[1], nx);
+    const ys = ny > 0 ? linspace(view[2], view[3], ny) : null;
+    const earlier = known?.key === this.key ? known.columnOf : new Map();
+    this.columnOf = new Map();
+    this.columns = centres.map((centre) => {
+      const name = centre.join();
+      const column = this.columnOf.get(name) ?? earlier.get(name) ?? kernelColumn(kernel, xs, ys, centre);
+      this.columnOf.set(name, column);
+      return column;
+    });
+  }
+
+  /** The decision function sum_i coef_i k(centre_i, .) + bias at every lattice point, rows of equal y. */
+  values(coef, bias) {
+    const out = new Float64Array(this.nx * Math.max(1, this.ny)).fill(bias);
+    this.columns.forEach((column, i) => {
+      const c = coef[i];
+      if (!c) return;
+      for (let k = 0; k < out.length; k += 1) out[k] += c * column[k];
+    });
+    return out;
+  }
+}
+
+/** Lattice points along each side for an area in pixels: as fine as the budget for `centres` allows. */
+function latticeSize(width, height, centres) {
+  const cells = Math.min(LATTICE_BUDGET / Math.max(1, centres), (width / FINEST_CELL) * (height / FINEST_CELL));
+  const cell = Math.sqrt((width * height) / Math.max(cells, 900));
+  return [Math.max(2, Math.round(width / cell) + 1), Math.max(2, Math.round(height / cell) + 1)];
+}
+
+// Marching squares. Lattice edges carry numbers: 2 * index to the right of a lattice point, 2 * index + 1 upwards.
+
+/** Where the level crosses an edge, by linear interpolation, in lattice coordinates. */
+function edgeCrossing(values, nx, level, edge) {
+  const index = edge >> 1;
+  const upward = edge & 1;
+  const from = values[index];
+  const to = values[upward ? index + nx : index + 1];
+  const t = to === from ? 0.5 : (level - from) / (to - from);
+  const i = index % nx;
+  const j = (index - i) / nx;
+  return upward ? [i, j + t] : [i + t, j];
+}
+
+/** The pairs of a cell's edges (0 bottom, 1 right, 2 top, 3 left) that the level line joins. */
+const CELL_LINKS = [
+  [], [[3, 0]], [[0, 1]], [[3, 1]], [[1, 2]], null, [[0, 2]], [[3, 2]],
+  [[2, 3]], [[0, 2]], null, [[1, 2]], [[1, 3]], [[0, 1]], [[0, 3]], [],
+];
+
+/** The links of an ambiguous cell: the mean of its corners decides which corners belong together. */
+function saddleLinks(code, meanInside) {
+  return (code === 5) === meanInside ? [[0, 1], [2, 3]] : [[3, 0], [1, 2]];
+}
+
+/** For every crossed edge the one or two edges that the level line reaches next. */
+function levelLinks(values, nx, ny, level) {
+  const links = new Map();
+  const link = (a, b) => (links.has(a) ? links.get(a).push(b) : links.set(a, [b]));
+  for (let j = 0; j < ny - 1; j += 1) {
+    for (let i = 0; i < nx - 1; i += 1) {
+      const at = j * nx + i;
+      const [a, b, c, d] = [values[at], values[at + 1], values[at + nx + 1], values[at + nx]];
+      const code = (a > level) | ((b > level) << 1) | ((c > level) << 2) | ((d > level) << 3);
+      if (code === 0 || code === 15) continue;
+      const edges = [2 * at, 2 * (at + 1) + 1, 2 * (at + nx), 2 * at + 1];
+      const pairs = CELL_LINKS[code] ?? saddleLinks(code, (a + b + c + d) / 4 > level);
+      for (const [from, to] of pairs) {
+        link(edges[from], edges[to]);
+        link(edges[to], edges[from]);
+      }
+    }
+  }
+  return links;
+}
+
+/** Follow the links from one edge until the line ends or closes. */
+function followLine(links, start, seen) {
+  const line = [start];
+  seen.add(start);
+  for (let next = start; next !== undefined;) {
+    next = links.get(next).find((edge) => !seen.has(edge));
+    if (next === undefined) break;
+    seen.add(next);
+    line.push(next);
+  }
+  const closed = line.length > 2 && links.get(line.at(-1)).includes(start);
+  return closed ? [...line, start] : line;
+}
+
+/**
+ * Level lines as connected paths (dashes need paths, not loose segments).
+ * @returns {number[][][]} paths of [x, y] in lattice coordinates
+ */
+function levelPaths(values, nx, ny, level) {
+  const links = levelLinks(values, nx, ny, level);
+  const seen = new Set();
+  const ends = [...links.keys()].filter((edge) => links.get(edge).length === 1);
+  const lines = [];
+  for (const edge of [...ends, ...links.keys()]) {
+    if (!seen.has(edge)) lines.push(followLine(links, edge, seen));
+  }
+  return lines.map((line) => line.map((edge) => edgeCrossing(values, nx, level, edge)));
+}
+
+/** Level lines as loose segments [x0, y0, x1, y1] in lattice coordinates. */
+function isolines(values, nx, ny, level) {
+  return levelPaths(values, nx, ny, level).flatMap((path) =>
+    path.slice(1).map(([x, y], k) => [path[k][0], path[k][1], x, y]));
+}
+
+/** Votes of pairwise functions, ties broken by the summed decision values as scikit-learn does. */
+class Vote {
+  /** @param {{classes: number[]}[]} functions f > 0 votes for classes[1], otherwise for classes[0] */
+  constructor(functions) {
+    this.labels = [...new Set(functions.flatMap((f) => f.classes))].sort((a, b) => a - b);
+    this.pairs = functions.map((f) => f.classes.map((label) => this.labels.indexOf(label)));
+    this.votes = new Float64Array(this.labels.length);
+    this.sums = new Float64Array(this.labels.length);
+  }
+
+  /** Index (into labels) of the winning class for one value of each function. */
+  winner(values) {
+    this.votes.fill(0);
+    this.sums.fill(0);
+    this.pairs.forEach(([a, b], k) => {
+      this.votes[values[k] > 0 ? b : a] += 1;
+      this.sums[a] -= values[k];
+      this.sums[b] += values[k];
+    });
+    let best = 0;
+    let bestScore = -Infinity;
+    for (let r = 0; r < this.votes.length; r += 1) {
+      const score = this.votes[r] + this.sums[r] / (3 * (Math.abs(this.sums[r]) + 1));
+      if (score > bestScore) [best, bestScore] = [r, score];
+    }
+    return best;
+  }
+
+  /** How clearly a class wins: its smallest pairwise value, between 0 and 1. */
+  strength(values, winner) {
+    let least = 1;
+    this.pairs.forEach(([a, b], k) => {
+      if (a === winner || b === winner) least = Math.min(least, Math.abs(values[k]));
+    });
+    return least;
+  }
+}
+
+/** One value of each function at a place between lattice points. */
+function interpolate(fields, nx, ny, x, y, out) {
+  const i = Math.min(nx - 2, Math.max(0, Math.floor(x)));
+  const j = Math.min(ny - 2, Math.max(0, Math.floor(y)));
+  const [u, v] = [x - i, y - j];
+  const at = j * nx + i;
+  fields.forEach((f, k) => {
+    const low = f[at] + u * (f[at + 1] - f[at]);
+    const high = f[at + nx] + u * (f[at + nx + 1] - f[at + nx]);
+    out[k] = low + v * (high - low);
+  });
+  return out;
+}
+
+/** The pieces of level lines along which the winning class really changes. */
+function voteBoundary(fields, vote, nx, ny) {
+  const differences = [];
+  const sums = vote.labels.map(() => new Float64Array(nx * ny));
+  vote.pairs.forEach(([a, b], k) => fields[k].forEach((value, at) => {
+    sums[a][at] -= value;
+    sums[b][at] += value;
+  }));
+  for (let a = 0; a < sums.length; a += 1) {
+    for (let b = a + 1; b < sums.length; b += 1) differences.push(sums[a].map((value, at) => value - sums[b][at]));
+  }
+  const buffer = new Float64Array(fields.length);
+  const winnerAt = (x, y) => vote.winner(interpolate(fields, nx, ny, x, y, buffer));
+  const changes = ([x0, y0, x1, y1]) => {
+    const length = Math.hypot(x1 - x0, y1 - y0) || 1;
+    const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2];
+    const [u, v] = [(-0.2 * (y1 - y0)) / length, (0.2 * (x1 - x0)) / length];
+    return winnerAt(x + u, y + v) !== winnerAt(x - u, y - v);
+  };
+  return [...fields, ...differences].flatMap((f) => isolines(f, nx, ny, 0)).filter(changes)
+    .map(([x0, y0, x1, y1]) => [[x0, y0], [x1, y1]]);
+}
+
+/** Paint the regions into an image: tints of the class colours, stronger where the decision is clearer. */
+function paintRegions(image, fields, nx, ny, vote, dark) {
+  const { width, height, data } = image;
+  const colours = vote.labels.map((label) => parseColour(classColour(label, dark)));
+  const [weak, strong] = dark ? [46, 104] : [40, 92];
+  const values = new Float64Array(fields.length);
+  const rows = fields.map(() => new Float64Array(nx));
+  const two = fields.length === 1; // the usual case, without the cost of a vote
+  let at = 0;
+  for (let r = 0; r < height; r += 1) {
+    const y = ((height - r - 0.5) / height) * (ny - 1); // image rows run downwards, y upwards
+    const j = Math.min(ny - 2, Math.floor(y));
+    const v = y - j;
+    fields.forEach((f, k) => {
+      for (let i = 0; i < nx; i += 1) rows[k][i] = f[j * nx + i] * (1 - v) + f[(j + 1) * nx + i] * v;
+    });
+    for (let q = 0; q < width; q += 1) {
+      const x = ((q + 0.5) / width) * (nx - 1);
+      const i = Math.min(nx - 2, x | 0);
+      const u = x - i;
+      for (let k = 0; k < rows.length; k += 1) values[k] = rows[k][i] * (1 - u) + rows[k][i + 1] * u;
+      const winner = two ? vote.pairs[0][values[0] > 0 ? 1 : 0] : vote.winner(values);
+      const strength = two ? Math.min(1, Math.abs(values[0])) : vote.strength(values, winner);
+      const [red, green, blue] = colours[winner];
+      data[at] = red;
+      data[at + 1] = green;
+      data[at + 2] = blue;
+      data[at + 3] = weak + (strong - weak) * strength;
+      at += 4;
+    }
+  }
+}
+
+/** The picture of a classifier: regions, decision line and margins, kept until model or view change. */
+class RegionPicture {
+  constructor() {
+    this.canvas = document.createElement("canvas");
+    this.lattice = null;
+    this.key = null;
+    this.model = null;
+  }
+
+  /** Compute what has changed. `frame` is the plot's rectangle in pixels, `view` its data range. */
+  update(model, view, frame, dark) {
+    const key = JSON.stringify([view, frame.width, frame.height, dark]);
+    if (model === this.model && key === this.key) return;
+    [this.model, this.key] = [model, key];
+    const [nx, ny] = latticeSize(frame.width, frame.height, model.centres.length);
+    this.lattice = new Lattice(view, nx, ny, model.kernel, model.centres, this.lattice);
+    const fields = model.functions.map((f) => this.lattice.values(f.coef, f.bias));
+    const vote = new Vote(model.functions);
+    this.canvas.width = Math.max(1, Math.round(frame.width / RASTER_STEP));
+    this.canvas.height = Math.max(1, Math.round(frame.height / RASTER_STEP));
+    const ctx = this.canvas.getContext("2d");
+    const image = ctx.createImageData(this.canvas.width, this.canvas.height);
+    paintRegions(image, fields, nx, ny, vote, dark);
+    ctx.putImageData(image, 0, 0);
+    const two = fields.length === 1;
+    this.boundary = two ? levelPaths(fields[0], nx, ny, 0) : voteBoundary(fields, vote, nx, ny);
+    this.margins = two ? [-1, 1].flatMap((level) => levelPaths(fields[0], nx, ny, level)) : [];
+  }
+
+  /** Draw regions and lines into the frame. */
+  draw(ctx, frame, look) {
+    ctx.imageSmoothingEnabled = true;
+    ctx.imageSmoothingQuality = "high";
+    ctx.drawImage(this.canvas, frame.left, frame.top, frame.width, frame.height);
+    const { nx, ny } = this.lattice;
+    const place = ([x, y]) => [
+      frame.left + (x / (nx - 1)) * frame.width,
+      frame.top + (1 - y / (ny - 1)) * frame.height,
+    ];
+    strokePaths(ctx, this.margins, place, withAlpha(look.text, 0.75), 1.75, [7, 5]);
+    strokePaths(ctx, this.boundary, place, look.background, 5.5, []);
+    strokePaths(ctx, this.boundary, place, look.text, 2.75, []);
+  }
+}
+
+/** Stroke several paths at once. */
+function strokePaths(ctx, paths, place, colour, width, dash) {
+  ctx.save();
+  ctx.beginPath();
+  for (const path of paths) {
+    path.forEach((point, k) => {
+      const [x, y] = place(point);
+      if (k) ctx.lineTo(x, y);
+      else ctx.moveTo(x, y);
+    });
+  }
+  ctx.lineCap = dash.length ? "butt" : "round";
+  ctx.lineJoin = "round";
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = width;
+  ctx.setLineDash(dash);
+  ctx.stroke();
+  ctx.restore();
+}
+
+/** The picture of a regressor: the curve and its tube. */
+class TubePicture {
+  constructor() {
+    this.lattice = null;
+    this.key = null;
+    this.model = null;
+  }
+
+  update(model, view, frame) {
+    const key = JSON.stringify([view, frame.width]);
+    if (model === this.model && key === this.key) return;
+    [this.model, this.key] = [model, key];
+    const count = Math.max(2, Math.round(frame.width / 2) + 1);
+    this.lattice = new Lattice(view, count, 0, model.kernel, model.centres, this.lattice);
+    this.values = this.lattice.values(model.functions[0].coef, model.functions[0].bias);
+    this.view = view;
+  }
+
+  draw(ctx, frame, look) {
+    const [, , y0, y1] = this.view;
+    const count = this.values.length;
+    const epsilon = this.model.epsilon ?? 0;
+    const place = (k, y) => [
+      frame.left + (k / (count - 1)) * frame.width,
+      frame.top + ((y1 - y) / (y1 - y0)) * frame.height,
+    ];
+    const curve = (shift) => Array.from(this.values, (value, k) => place(k, value + shift));
+    const [upper, lower] = [curve(epsilon), curve(-epsilon)];
+    const colour = classColour(1, look.dark);
+    ctx.save();
+    ctx.beginPath();
+    [...upper, ...[...lower].reverse()].forEach(([x, y], k) => (k ? ctx.lineTo(x, y) : ctx.moveTo(x, y)));
+    ctx.fillStyle = withAlpha(colour, look.dark ? 0.26 : 0.18);
+    ctx.fill();
+    ctx.restore();
+    const same = (point) => point;
+    if (epsilon > 0) strokePaths(ctx, [upper, lower], same, withAlpha(look.text, 0.75), 1.75, [7, 5]);
+    strokePaths(ctx, [curve(0)], same, look.background, 6, []);
+    strokePaths(ctx, [curve(0)], same, colour, 3.25, []);
+  }
+}
+
+/** One value of each decision function at a point. */
+function decisionValues(model, point) {
+  return model.functions.map((f) =>
+    model.centres.reduce((sum, centre, i) => (f.coef[i] ? sum + f.coef[i] * kernelValue(model.kernel, centre, point) : sum), f.bias));
+}

@@ -1,0 +1,163 @@
+// The component: keeps one live Board or Player for each place it is mounted in, and talks to Python.
+
+const WATCHDOG = 3000; // milliseconds after which an unanswered edit is sent again
+const liveStages = new WeakMap(); // parentElement -> Stage
+
+/** Sends edits to Python: one in flight, the latest wins. */
+class EditGate {
+  constructor(send, ack) {
+    this.send = send;
+    this.seq = ack; // of the last edit made here
+    this.inFlight = null; // sequence number waiting for its answer
+    this.waiting = null; // {revision, seq, points} not sent yet
+    this.timer = null;
+  }
+
+  /** A new edit; returns its sequence number. */
+  push(revision, points) {
+    this.seq += 1;
+    this.waiting = { revision, seq: this.seq, points };
+    if (this.inFlight === null) this.#flush();
+    return this.seq;
+  }
+
+  /** Python has handled everything up to `ack`. */
+  acknowledge(ack) {
+    this.seq = Math.max(this.seq, ack);
+    if (this.inFlight === null || ack < this.inFlight.seq) return;
+    clearTimeout(this.timer);
+    this.inFlight = null;
+    if (this.waiting) this.#flush();
+  }
+
+  /** The edit that Python may not have seen, or null. */
+  get unanswered() {
+    return this.waiting ?? this.inFlight;
+  }
+
+  /** Forget edits that belong to an older revision. */
+  reset() {
+    clearTimeout(this.timer);
+    this.inFlight = null;
+    this.waiting = null;
+  }
+
+  #flush() {
+    this.inFlight = this.waiting;
+    this.waiting = null;
+    this.send(this.inFlight);
+    this.timer = setTimeout(() => this.#retry(), WATCHDOG);
+  }
+
+  #retry() {
+    // A number of its own makes the value new, so that Python is called again.
+    this.waiting ??= { ...this.inFlight, seq: (this.seq += 1) };
+    this.#flush();
+  }
+}
+
+/** One mounted component. */
+class Stage {
+  constructor(component, meta) {
+    this.root = component.parentElement.querySelector(".stage");
+    this.mode = meta.mode;
+    this.revision = null;
+    this.sent = new Map(); // sequence number -> ids of the points it told of
+    this.model = null;
+    this.component = component;
+    this.gate = new EditGate((edit) => this.component.setStateValue("edit", edit), meta.ack ?? 0);
+    const onEdit = (points) => this.#edited(points);
+    if (meta.mode === "player") {
+      const onStep = (position) => this.component.setStateValue("position", position);
+      this.view = new Player(this.root, { onEdit, onStep });
+    } else {
+      this.view = new Board(this.root, { onEdit });
+    }
+    // Read-only, for tests.
+    Object.defineProperty(this.root, "svmviz", { value: this.view, configurable: true });
+  }
+
+  #edited(points) {
+    const seq = this.gate.push(this.revision, points);
+    this.sent.set(seq, this.view.ids ?? null);
+    this.root.dataset.seq = String(seq);
+  }
+
+  /** Take what Python has sent: new points only with a new revision, otherwise the answer to an edit. */
+  update(component, meta, steps) {
+    this.component = component;
+    this.root.style.height = `${meta.height ?? 600}px`;
+    const fresh = this.revision === null || meta.revision > this.revision;
+    if (fresh) {
+      this.gate.reset();
+      this.sent.clear();
+    }
+    const first = this.revision === null;
+    this.revision = Math.max(meta.revision, this.revision ?? -Infinity);
+    this.gate.acknowledge(meta.ack ?? 0);
+    if (this.mode === "player") this.view.update({ meta, steps, fresh });
+    else this.#updateBoard(meta, fresh);
+    if (first) this.#adoptUnsent(meta);
+    this.root.dataset.revision = String(meta.revision);
+    this.root.dataset.ack = String(meta.ack ?? 0);
+  }
+
+  #updateBoard(meta, fresh) {
+    const board = this.view;
+    const scene = { axes: meta.axes, classNames: meta.classes, editable: meta.editable ?? true, limit: meta.limit };
+    if (fresh) Object.assign(scene, { task: meta.task, points: meta.points, view: meta.view });
+    board.setScene(scene);
+    this.#updateModel(meta);
+    board.setMessage(meta.message);
+    board.redraw();
+    this.root.dataset.modelSeq = String(meta.model?.for ?? meta.ack ?? 0);
+  }
+
+  #updateModel(meta) {
+    // An unchanged model keeps its identity, and with it everything the Board has computed for it.
+    const text = JSON.stringify(meta.model ?? null);
+    if (text === this.modelText) return;
+    this.modelText = text;
+    const { view: board } = this;
+    board.setModel(meta.model);
+    board.setStatus(meta.model?.status ?? null, this.sent.get(meta.model?.for) ?? null);
+    const answered = meta.model?.for ?? meta.ack ?? 0;
+    for (const seq of this.sent.keys()) if (seq < answered) this.sent.delete(seq);
+  }
+
+  /** Edits that a page switch cut off: taken up again when the points are still the same revision. */
+  #adoptUnsent(meta) {
+    const unsent = window.svmvizUnsent;
+    delete window.svmvizUnsent;
+    if (!unsent || unsent.revision !== meta.revision || Date.now() - unsent.time > 10000) return;
+    this.view.setScene?.({ points: unsent.points });
+    this.#edited(unsent.points);
+  }
+
+  destroy() {
+    const unsent = this.gate.unanswered;
+    if (unsent) window.svmvizUnsent = { revision: unsent.revision, points: unsent.points, time: Date.now() };
+    this.gate.reset();
+    this.view.destroy();
+  }
+}
+
+/** Called on mounting and again whenever the data or the theme change; the returned function on unmounting. */
+export default function stage(component) {
+  const { parentElement, data } = component;
+  const meta = data.meta ?? data;
+  let live = liveStages.get(parentElement);
+  if (live && live.mode !== meta.mode) {
+    live.destroy();
+    live = null;
+  }
+  if (!live) {
+    live = new Stage(component, meta);
+    liveStages.set(parentElement, live);
+  }
+  live.update(component, meta, data.steps ?? null);
+  return () => {
+    live.destroy();
+    if (liveStages.get(parentElement) === live) liveStages.delete(parentElement);
+  };
+}
