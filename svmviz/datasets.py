@@ -202,6 +202,9 @@ class Preset(NamedTuple):
     settings: Settings
 
 
+REAL: dict[str, tuple[int, int]] = {"iris": (2, 3), "wine": (0, 6)}
+"""Presets that are real data, with the two features shown at first; :func:`preset` takes others."""
+
 PRESETS: dict[str, Preset] = {
     "separable": Preset(
         "Separable",
@@ -297,21 +300,18 @@ PRESETS: dict[str, Preset] = {
     "iris": Preset(
         "Iris (real data)",
         "Fisher's 150 irises of three species, two measurements at a time.",
-        lambda rng: real("iris", (2, 3)),
+        lambda rng: real("iris", REAL["iris"]),
         0,
         Settings(C=1.0, gamma=0.5),
     ),
     "wine": Preset(
         "Wine (real data)",
         "178 Italian wines of three cultivars, two chemical measurements at a time.",
-        lambda rng: real("wine", (0, 6)),
+        lambda rng: real("wine", REAL["wine"]),
         0,
         Settings(C=1.0, gamma=0.5),
     ),
 }
-
-REAL = ("iris", "wine")
-"""Presets that are real data: :func:`preset` takes the two features and the classes to show."""
 
 
 @cache

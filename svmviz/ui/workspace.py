@@ -1,0 +1,259 @@
+"""The workspace: what one visitor has drawn and chosen, in one typed table.
+
+It lives under ``st.session_state["workspace"]``, so that it survives a switch of pages; the controls, the
+link, the fit and both pages read and write it. The browser owns the list of points while a person draws;
+Python owns the `revision`, which it raises whenever it replaces the points itself.
+"""
+
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+import numpy as np
+import streamlit as st
+
+from svmviz import datasets
+from svmviz.datasets import CLASS_LETTERS, MAX_CLASSES, ROW_LIMIT, STANDARDISED, Dataset, Task
+from svmviz.ui.board import Edit
+
+KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid")
+RULES = ("second_order", "max_violating", "platt")
+KEY = "workspace"
+FIRST_PRESET = "overlapping"
+
+
+@dataclass(slots=True)
+class Workspace:
+    """Points, machine and parameters of one visitor.
+
+    Parameters
+    ----------
+    points : (n, 2) array
+        Coordinates; in regression the second column is the target.
+    labels : (n,) int array
+        Class of each point, 0 to 5. Kept, but not used, in regression.
+    task : "classification" or "regression"
+    axes : pair of str
+        Names of the two columns.
+    classes : tuple of six str
+        A name for every class a person can draw.
+    view : 4-tuple of float
+        Part of the plane to show first: left, right, bottom, top.
+    kernel, gamma, degree, coef0, C, epsilon, tol
+        Parameters of the machine, named as in scikit-learn.
+    rule : str
+        How SMO picks its pair, see `RULES`.
+    preset : str
+        Key of the preset that was loaded last, or "" for a file or a link.
+    edited : bool
+        Whether the points or the task have changed since they were loaded.
+    features : pair of int
+        Columns of a real data set that are shown.
+    revision : int
+        Raised whenever Python replaces the points: the browser then adopts them.
+    ack : int
+        Sequence number of the last message from the browser, whether its points were taken over or not.
+    seq : int
+        Sequence number of the edit that the points come from; 0 when they come from Python.
+    notice : str
+        One sentence to show once, for instance why a file was refused.
+    """
+
+    points: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
+    labels: np.ndarray = field(default_factory=lambda: np.empty(0, int))
+    task: Task = "classification"
+    axes: tuple[str, str] = ("x1", "x2")
+    classes: tuple[str, ...] = CLASS_LETTERS
+    view: tuple[float, float, float, float] = (-3.0, 3.0, -3.0, 3.0)
+    kernel: str = "rbf"
+    gamma: float | Literal["scale"] = "scale"
+    degree: int = 3
+    coef0: float = 1.0
+    C: float = 1.0
+    epsilon: float = 0.1
+    tol: float = 1e-3
+    rule: str = "second_order"
+    preset: str = ""
+    edited: bool = False
+    features: tuple[int, int] = (0, 1)
+    revision: int = 1
+    ack: int = 0
+    seq: int = 0
+    notice: str = ""
+
+    # ------------------------------------------------------------------------------------ replacing points
+
+    def load(self, data: Dataset, preset: str = "") -> None:
+        """Take over a data set; with its machine parameters when it is a preset."""
+        self.task, self.axes, self.classes = data.task, data.axes, six_names(data.classes)
+        self.preset, self.edited = preset, False
+        if preset:
+            for item in fields(data.settings):
+                setattr(self, item.name, getattr(data.settings, item.name))
+        self._replace(data.points, data.labels)
+
+    def load_preset(
+        self, name: str, features: tuple[int, int] | None = None, classes: tuple[str, ...] | None = None
+    ) -> None:
+        """Load a preset by name; for a real data set the two features and the classes can be chosen."""
+        if name in datasets.REAL:
+            features = features or datasets.REAL[name]
+            self.features = features
+        self.load(datasets.preset(name, features, classes), name)
+
+    def standardise(self) -> None:
+        """Shift and scale both columns to mean 0 and deviation 1."""
+        self.axes = tuple(a if a.endswith(STANDARDISED) else a + STANDARDISED for a in self.axes)  # type: ignore[assignment]
+        self.edited = True
+        self._replace(datasets.standardised(self.points), self.labels)
+
+    def switch_task(self, task: Task) -> None:
+        """Read the same points as classes or as (x, y) pairs; classes are kept for the way back."""
+        if task == self.task:
+            return
+        self.task, self.edited = task, True
+        self._replace(self.points, self.labels)
+
+    def _replace(self, points: np.ndarray, labels: np.ndarray) -> None:
+        self.points, self.labels = np.asarray(points, float), np.asarray(labels, int)
+        self.view = view_of(self.points, square=self.task == "classification")
+        self.revision += 1
+        self.seq = 0
+
+    # -------------------------------------------------------------------------------------- drawing points
+
+    def apply_edit(self, edit: Edit) -> bool:
+        """Take over the list of points that the browser sent.
+
+        Parameters
+        ----------
+        edit : Edit
+
+        Returns
+        -------
+        bool
+            False when the edit belongs to points that Python has replaced since.
+        """
+        self.ack = edit.seq
+        if edit.revision != self.revision:
+            return False
+        table = np.array(edit.points, float).reshape(-1, 3)
+        self.points, self.labels = table[:, :2], table[:, 2].astype(int)
+        self.seq, self.edited = edit.seq, True
+        return True
+
+    # --------------------------------------------------------------------------------------------- reading
+
+    def dataset(self) -> Dataset:
+        """The points as a data set, for instance to write them to a file."""
+        labels = np.zeros(len(self.points), int) if self.task == "regression" else self.labels
+        classes = () if self.task == "regression" else self.classes
+        return Dataset(self.points, labels, self.task, self.axes, classes)
+
+    def rows(self) -> list[list[float]]:
+        """Points as the browser wants them: [x, y, label] each."""
+        pairs = zip(self.points.tolist(), self.labels.tolist(), strict=True)
+        return [[x, y, label] for (x, y), label in pairs]
+
+    def present(self) -> list[int]:
+        """Classes that have at least one point, in order."""
+        return np.unique(self.labels).tolist()
+
+    def gamma_value(self) -> float:
+        """`gamma` as a number: "scale" is 1 / (n_features * variance), 1 without any spread."""
+        if self.gamma != "scale":
+            return float(self.gamma)
+        X = self.points[:, :1] if self.task == "regression" else self.points
+        variance = X.var() if len(X) else 0.0
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+    def title(self) -> str:
+        """What the points are called: the preset, edited or not."""
+        if self.preset not in datasets.PRESETS:
+            return "Your points"
+        return datasets.PRESETS[self.preset].title + (", edited" if self.edited else "")
+
+
+def get() -> Workspace:
+    """The workspace of this visitor, made with the first preset on the first call.
+
+    Returns
+    -------
+    Workspace
+    """
+    if KEY not in st.session_state:
+        space = Workspace()
+        space.load_preset(FIRST_PRESET)
+        st.session_state[KEY] = space
+    return st.session_state[KEY]
+
+
+def six_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """A name for every class a person can draw: those given, then letters that are not taken.
+
+    Parameters
+    ----------
+    names : tuple of str
+
+    Returns
+    -------
+    tuple of six str
+    """
+    free = [letter for letter in CLASS_LETTERS[len(names) :] + CLASS_LETTERS if letter not in names]
+    return (*names, *free)[:MAX_CLASSES]
+
+
+def view_of(points: np.ndarray, square: bool = True) -> tuple[float, float, float, float]:
+    """The part of the plane that shows all points with some room round them.
+
+    Parameters
+    ----------
+    points : (n, 2) array
+    square : bool, default True
+        Whether to use one scale for both axes, so that distances look true, unless one range is more than
+        four times the other.
+
+    Returns
+    -------
+    tuple of float
+        Left, right, bottom, top.
+    """
+    if not len(points):
+        return (-3.0, 3.0, -3.0, 3.0)
+    low, high = points.min(axis=0), points.max(axis=0)
+    half = (high - low) / 2
+    widest = half.max()
+    if widest == 0:
+        half = np.full(2, max(1.0, float(np.abs(points).max()) * 0.1))
+    elif (square and half.min() * 4 >= widest) or half.min() < widest * 1e-6:
+        half = np.full(2, widest)
+    centre = (high + low) / 2
+    half = 1.12 * np.maximum(half, np.abs(centre) * 1e-6)  # else the edges round to the same number
+    return (
+        float(centre[0] - half[0]),
+        float(centre[0] + half[0]),
+        float(centre[1] - half[1]),
+        float(centre[1] + half[1]),
+    )
+
+
+def checked(space: Workspace) -> str | None:
+    """Why the points cannot be fitted, as one sentence, or None when they can.
+
+    Parameters
+    ----------
+    space : Workspace
+
+    Returns
+    -------
+    str or None
+    """
+    n = len(space.points)
+    if n > ROW_LIMIT:
+        return f"{n:,} points are too many to follow the pen: erase some until {ROW_LIMIT:,} are left."
+    if space.task == "regression":
+        return None if n >= 2 else "Draw at least two points: the curve appears as soon as they are there."
+    if n == 0:
+        return "Click to draw points of two classes: the boundary appears as soon as both are there."
+    if len(space.present()) < 2:
+        return "Draw a point of a second class: press another number key, or pick a class above, and click."
+    return None

@@ -1,0 +1,158 @@
+"""A link carries the workspace, is short enough to send, and never breaks however it was cut."""
+
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svmviz import datasets
+from svmviz.datasets import DataError, Dataset
+from svmviz.ui.board import Edit
+from svmviz.ui.link import LONGEST, from_query, to_query
+from svmviz.ui.workspace import Workspace
+
+SETTINGS = ("kernel", "gamma", "degree", "coef0", "C", "epsilon", "tol", "rule", "task", "axes", "classes")
+
+
+def opened(query):
+    return from_query(dict(parse_qsl(query, keep_blank_values=True)))
+
+
+def drawn(points, labels=None, task="classification"):
+    space = Workspace()
+    space.load(Dataset(np.array(points, float), np.array(labels or [0] * len(points)), task))
+    space.edited = True
+    return space
+
+
+@pytest.mark.parametrize("name", datasets.PRESETS)
+def test_a_preset_travels_by_its_name(name):
+    space = Workspace()
+    space.load_preset(name)
+    query = to_query(space)
+    assert len(query) < 60
+    back = opened(query)
+    assert np.array_equal(back.points, space.points)
+    assert np.array_equal(back.labels, space.labels)
+    assert all(getattr(back, item) == getattr(space, item) for item in SETTINGS)
+    assert to_query(back) == query
+
+
+def test_features_and_classes_of_a_real_set_travel():
+    space = Workspace()
+    space.load_preset("wine", (3, 12), ("cultivar 1", "cultivar 3"))
+    space.C = 200.0
+    back = opened(to_query(space))
+    assert np.array_equal(back.points, space.points)
+    assert back.features == (3, 12)
+    assert back.classes == space.classes
+    assert back.C == 200.0
+
+
+def test_parameters_travel():
+    space = drawn([[0, 0], [1, 2], [3, 1]], [0, 1, 5])
+    space.kernel, space.gamma, space.degree, space.coef0 = "poly", 0.02, 5, -1.5
+    space.C, space.epsilon, space.rule = 1e5, 0.0, "platt"
+    space.axes, space.classes = ("width (cm)", "höhe"), ("yes & no", "b", "c", "d", "e", "f")
+    back = opened(to_query(space))
+    assert all(getattr(back, item) == getattr(space, item) for item in SETTINGS)
+    assert back.labels.tolist() == [0, 1, 5]
+    assert back.notice == ""
+
+
+def test_a_hundred_points_take_about_four_hundred_characters():
+    rng = np.random.default_rng(1)
+    query = to_query(drawn(rng.normal(size=(100, 2)), rng.integers(0, 3, 100).tolist()))
+    assert 400 < len(query) < 520
+
+
+def test_too_many_points_are_refused_with_advice():
+    rng = np.random.default_rng(1)
+    assert len(to_query(drawn(rng.normal(size=(450, 2))))) <= LONGEST
+    with pytest.raises(DataError, match="save a CSV file"):
+        to_query(drawn(rng.normal(size=(600, 2))))
+
+
+def test_an_edited_preset_carries_its_points():
+    space = Workspace()
+    space.load_preset("moons")
+    space.apply_edit(Edit(space.revision, 1, [(0, 0, 0), (1, 1, 1)]))
+    assert opened(to_query(space)).points.tolist() == [[0, 0], [1, 1]]
+    space.load_preset("iris")
+    space.switch_task("regression")
+    back = opened(to_query(space))
+    assert back.task == "regression"
+    assert len(back.points) == 150
+
+
+coordinates = st.floats(-1e6, 1e6).map(lambda v: round(v, 6))
+points = st.lists(st.tuples(coordinates, coordinates, st.integers(0, 5)), max_size=60)
+
+
+@given(points, st.sampled_from(["classification", "regression"]))
+def test_points_come_back_within_half_a_step_of_the_box(rows, task):
+    space = drawn([[x, y] for x, y, _ in rows] or np.empty((0, 2)), [c for _, _, c in rows], task)
+    back = opened(to_query(space))
+    assert back.task == task
+    assert back.labels.tolist() == space.labels.tolist()
+    assert back.points.shape == space.points.shape
+    if rows:
+        low, high = space.points.min(axis=0), space.points.max(axis=0)
+        allowed = (high - low) / 2046 + 1e-12 * np.maximum(np.abs(low), np.abs(high)) + 1e-12
+        assert (np.abs(back.points - space.points) <= allowed).all()
+    back.edited = True
+    assert opened(to_query(back)).labels.tolist() == space.labels.tolist()
+
+
+@pytest.mark.parametrize("query", [{}, {"embed": "true"}, {"kernel": "rbf"}])
+def test_a_link_without_points_opens_nothing(query):
+    assert from_query(query) is None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "preset=nothing",
+        "preset=iris&features=1",
+        "preset=iris&features=0,99",
+        "preset=iris&features=a,b",
+        "preset=moons&C=-1",
+        "preset=moons&C=nan&kernel=cosine&gamma=lots&degree=2.5e9&rule=&tol=0",
+        "points=",
+        "points=abc&box=0,0,1,1",
+        "points=AAAA",
+        "points=AAAA&box=0,0,1",
+        "points=AAAA&box=0,0,nan,1",
+        "points=AAAA&box=0,0,1e300,1",
+        "points=%00%FF&box=0,0,1,1",
+    ],
+)
+def test_a_damaged_link_opens_with_a_notice(query):
+    space = opened(query)
+    assert space.notice.endswith(".")
+    assert np.isfinite(space.points).all()
+    assert space.C > 0
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["preset", "points", "box", "features", "classes", "axes", "C", "gamma", "task"]),
+        st.text(max_size=30),
+    )
+)
+def test_garbage_never_breaks(query):
+    space = from_query(query)
+    if space is not None:
+        assert np.isfinite(space.points).all()
+        assert len(space.classes) == 6
+
+
+@given(st.integers(0, 200), st.text(max_size=5))
+def test_a_cut_link_never_breaks(length, tail):
+    space = Workspace()
+    space.load_preset("three_classes")
+    space.edited = True
+    result = opened(to_query(space)[:length] + tail)
+    assert result is None or np.isfinite(result.points).all()
