@@ -1,0 +1,632 @@
+// The Player: plays a recorded trace forward and back, beside the Board.
+
+const PLAYER_SPEEDS = { least: 0.5, most: 1000, start: 2 };
+const PLAYER_ROW_HEIGHT = 42;
+const PLAYER_ICONS = {
+  first: "M4 4h2.5v12H4zM16 4v12L7.5 10z",
+  back: "M14 4v12L5 10z",
+  play: "M5 3.5v13L17 10z",
+  pause: "M5 4h3.5v12H5zM11.5 4H15v12h-3.5z",
+  next: "M6 4v12l9-6z",
+  last: "M13.5 4H16v12h-2.5zM4 4v12l8.5-6z",
+};
+
+function playerIcon(name) {
+  return `<svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><path d="${PLAYER_ICONS[name]}" fill="currentColor"/></svg>`;
+}
+
+const PLAYER_MARKUP = `
+  <div class="player-stage">
+    <div class="player-board"></div>
+    <div class="player-why" role="status" aria-live="polite"><b></b> <span></span></div>
+    <div class="player-switch" role="group" aria-label="What to show">
+      <button type="button" data-show="charts" aria-pressed="true">Charts</button>
+      <button type="button" data-show="steps" aria-pressed="false">Steps</button>
+    </div>
+    <div class="player-charts"><div></div><div></div><div></div><div></div></div>
+    <div class="player-list" tabindex="0" role="listbox" aria-label="Steps"><div class="player-rows"></div></div>
+  </div>
+  <div class="player-bar" role="group" aria-label="Player">
+    <div class="player-buttons">
+      <button type="button" data-act="first" title="To the start (Home)" aria-label="To the start">${playerIcon("first")}</button>
+      <button type="button" data-act="back" title="One step back (←)" aria-label="One step back">${playerIcon("back")}</button>
+      <button type="button" data-act="play" class="player-play" title="Play or pause (space)" aria-label="Play">${playerIcon("play")}</button>
+      <button type="button" data-act="next" title="One step (→)" aria-label="One step">${playerIcon("next")}</button>
+      <button type="button" data-act="last" title="To the end (End)" aria-label="To the end">${playerIcon("last")}</button>
+    </div>
+    <input class="player-scrub" type="range" min="0" max="0" step="1" value="0" aria-label="Position in the run">
+    <output class="player-count"></output>
+  </div>
+  <div class="player-extra">
+    <label class="player-speed" title="Speed (↑ ↓)">speed <input type="range" min="0" max="100" step="1" aria-label="Speed in steps a second"><output></output></label>
+    <label class="player-goto">go to step <input type="number" min="1" step="1" inputmode="numeric" aria-label="Go to step"></label>
+  </div>`;
+
+/** The player of a trace. The host is an empty div; the Player gives it its height. */
+class Player {
+  /**
+   * @param {HTMLElement} host
+   * @param {{onEdit?: function(Array), onStep?: function(number)}} callbacks `onEdit` after every edit on the
+   *   Board, `onStep` with the position when the player comes to rest
+   */
+  constructor(host, { onEdit = () => {}, onStep = () => {} } = {}) {
+    Object.assign(this, { host, onEdit, onStep });
+    this.replay = null;
+    this.traceId = null;
+    this.position = 0;
+    this.playing = false;
+    this.stale = false;
+    this.hovered = null;
+    this.speed = PLAYER_SPEEDS.start;
+    this.frames = [];
+    this.scheduled = 0;
+    this.build();
+    this.board = new Board(this.find(".player-board"), { onEdit: (points) => this.edited(points) });
+    this.board.setOverlay((ctx, toPixel, board) => this.paintPair(ctx, toPixel, board.frame));
+    this.buildCharts();
+    this.steps = new StepList(this.find(".player-list"), (position) => this.jump(position));
+    this.listen();
+    this.showSpeed();
+  }
+
+  find(selector) {
+    return this.root.querySelector(selector);
+  }
+
+  build() {
+    this.host.innerHTML = `<div class="player-root"><div class="player" data-position="0" data-steps="0" data-playing="false" data-fps="0" data-show="charts">${PLAYER_MARKUP}</div></div>`;
+    this.root = this.host.querySelector(".player");
+    this.scrub = this.find(".player-scrub");
+    this.count = this.find(".player-count");
+    this.goto = this.find(".player-goto input");
+    this.speedInput = this.find(".player-speed input");
+    this.playButton = this.find("[data-act=play]");
+  }
+
+  buildCharts() {
+    const [pair, violations, multipliers, progress] = this.find(".player-charts").children;
+    const zoom = new Zoom();
+    const redraw = () => this.charts.forEach((chart) => chart.draw());
+    const linked = { zoom, onZoom: redraw, onHover: (sample) => this.highlight(sample) };
+    this.charts = [
+      new PairChart(pair),
+      new ViolationChart(violations, linked),
+      new MultiplierChart(multipliers, linked),
+      new ProgressChart(progress, { onSeek: (k) => this.seek(k), onSeekEnd: () => this.report() }),
+    ];
+  }
+
+  // ---- what comes from Python -------------------------------------------------------------------------------
+
+  /**
+   * Takes new data; also called when only the theme has changed.
+   * @param {{meta: object, steps: ?object, fresh: boolean}} data meta: scene, model, message and trace (see
+   *   ui/player.py); steps: the step columns, an Arrow table or an object of arrays; fresh: the Board takes
+   *   over meta.points, otherwise it keeps its own
+   */
+  update({ meta, steps, fresh = true }) {
+    this.host.style.height = "auto"; // the style sheet knows: a given height, or all that a phone needs
+    if (meta.height) this.root.style.setProperty("--player-height", `${meta.height}px`);
+    this.meta = meta;
+    this.board.setScene(sceneOf(meta, fresh));
+    this.board.setMessage(meta.message ?? null);
+    this.style = chartStyle(theme(this.root));
+    for (const chart of this.charts) chart.setStyle(this.style);
+    this.setTrace(meta, steps);
+    this.stale = !samePoints(meta.points, this.board.points);
+    this.render();
+    this.board.redraw();
+  }
+
+  /** The Board's list of points, for the message gate. */
+  get ids() {
+    return this.board.ids;
+  }
+
+  setScene(scene) {
+    this.board.setScene(scene);
+  }
+
+  setTrace(meta, steps) {
+    const { trace, model } = meta;
+    if (!trace || !model) {
+      this.dropTrace();
+      return;
+    }
+    if (trace.id === this.traceId) return;
+    // Someone who looks at the result while drawing goes on looking at the result; everyone else starts anew.
+    const atEnd = this.replay !== null && this.replay.length > 0 && this.position === this.replay.length;
+    this.samples = trace.points ?? meta.points;
+    const labels = this.samples.map((point) => point[2] ?? 0);
+    this.replay = new Replay(trace, steps, model.kernel, model.centres, labels, meta.task === "regression");
+    const first = this.traceId === null ? trace.position ?? 0 : 0;
+    this.traceId = trace.id;
+    this.hovered = null;
+    this.pause(false);
+    this.position = Math.min(atEnd ? this.replay.length : first, this.replay.length);
+    for (const chart of this.charts) {
+      chart.replay = this.replay;
+      chart.hovered = null;
+    }
+    this.charts[3].zoom.reset();
+    this.steps.setReplay(this.replay);
+  }
+
+  dropTrace() {
+    this.pause(false);
+    this.replay = null;
+    this.traceId = null;
+    this.position = 0;
+    for (const chart of this.charts) chart.replay = null;
+    this.steps.setReplay(null);
+    this.board.setModel(null);
+    this.board.setStatus(null);
+    this.board.setSizes(null);
+  }
+
+  /** The person changed the points: the trace shown belongs to the points as they were. */
+  edited(points) {
+    this.stale = true;
+    this.pause(false);
+    this.onEdit(points);
+  }
+
+  // ---- going from position to position ----------------------------------------------------------------------
+
+  get last() {
+    return this.replay ? this.replay.length : 0;
+  }
+
+  /** Shows a position at the next animation frame. */
+  seek(position) {
+    const wanted = Math.min(Math.max(0, Math.round(position)), this.last);
+    this.position = wanted;
+    if (this.scheduled) return;
+    this.scheduled = requestAnimationFrame(() => {
+      this.scheduled = 0;
+      this.render();
+    });
+  }
+
+  /** Goes to a position and stays there. */
+  jump(position) {
+    this.pause(false);
+    this.seek(position);
+    this.report();
+  }
+
+  report() {
+    if (this.replay) this.onStep(this.position);
+  }
+
+  play() {
+    if (!this.replay || this.playing || this.last === 0) return;
+    if (this.position >= this.last) this.position = 0;
+    this.playing = true;
+    this.due = 0;
+    this.frames = [];
+    this.clock = null;
+    this.showTransport();
+    this.ticking = requestAnimationFrame((now) => this.tick(now));
+  }
+
+  pause(report = true) {
+    if (!this.playing) return;
+    this.playing = false;
+    cancelAnimationFrame(this.ticking);
+    this.showTransport();
+    this.steps.show(this.position);
+    if (report) this.report();
+  }
+
+  toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  tick(now) {
+    if (!this.playing) return;
+    const elapsed = this.clock === null ? 0 : Math.min(250, now - this.clock);
+    this.clock = now;
+    this.countFrame(now);
+    this.due += (elapsed * this.speed) / 1000;
+    const whole = Math.floor(this.due + 1e-9);
+    this.due -= whole;
+    if (whole > 0) {
+      this.position = Math.min(this.position + whole, this.last);
+      this.render();
+    }
+    if (this.position >= this.last) this.pause();
+    else this.ticking = requestAnimationFrame((then) => this.tick(then));
+  }
+
+  /** Frames in the last second, for the tests. */
+  countFrame(now) {
+    this.frames.push(now);
+    while (this.frames[0] <= now - 1000) this.frames.shift();
+    const span = now - this.frames[0];
+    const rate = span > 0 ? ((this.frames.length - 1) * 1000) / span : 0;
+    this.root.dataset.fps = rate.toFixed(1);
+  }
+
+  // ---- drawing ----------------------------------------------------------------------------------------------
+
+  render() {
+    const { replay } = this;
+    if (replay) {
+      replay.seek(this.position);
+      this.showOnBoard();
+    }
+    for (const chart of this.charts) chart.draw();
+    this.showWords();
+    this.showTransport();
+    this.steps.show(this.position, this.playing);
+  }
+
+  showOnBoard() {
+    const { replay, meta } = this;
+    const { model } = meta;
+    const names = model.functions?.[0]?.classes ?? null;
+    this.board.setModel({
+      kernel: model.kernel,
+      centres: replay.centres,
+      functions: [{ coef: replay.coefficients(), bias: replay.bias, classes: names }],
+      decision: model.decision,
+      epsilon: model.epsilon,
+    });
+    this.board.setStatus(this.stale ? null : this.onPoints(replay.status()));
+  }
+
+  /** Values of the samples as values of the Board's points; a trace may leave some of them out. */
+  onPoints(values) {
+    const { rows } = this.meta.trace;
+    if (!rows) return values;
+    const spread = new Array(this.meta.points.length).fill(0);
+    rows.forEach((row, sample) => { spread[row] = values[sample]; });
+    return spread;
+  }
+
+  showWords() {
+    const { replay } = this;
+    const [head, text] = this.find(".player-why").children;
+    const step = replay?.step;
+    head.textContent = !replay ? "" : step ? `Step ${this.position + 1}.` : "The end.";
+    text.textContent = replay ? replay.sentence() : this.meta?.message ?? "";
+  }
+
+  showTransport() {
+    const { root, replay, playing } = this;
+    root.dataset.position = this.position;
+    root.dataset.steps = this.last;
+    root.dataset.playing = playing;
+    root.dataset.trace = this.traceId ?? "";
+    this.scrub.max = this.last;
+    this.scrub.value = this.position;
+    this.scrub.style.setProperty("--done", `${this.last ? (100 * this.position) / this.last : 0}%`);
+    const text = !replay ? "no steps" : this.position < this.last ? `step ${this.position + 1} of ${this.last}` : `end, ${this.last} steps`;
+    this.count.textContent = text;
+    this.scrub.setAttribute("aria-valuetext", text);
+    this.goto.max = this.last;
+    this.goto.placeholder = String(Math.min(this.position + 1, this.last));
+    const wanted = playing ? "pause" : "play";
+    if (this.playButton.dataset.icon !== wanted) {
+      this.playButton.dataset.icon = wanted;
+      this.playButton.innerHTML = playerIcon(wanted);
+      this.playButton.setAttribute("aria-label", playing ? "Pause" : "Play");
+    }
+    this.find("[data-act=first]").disabled = this.position === 0;
+    this.find("[data-act=back]").disabled = this.position === 0;
+    this.find("[data-act=next]").disabled = this.position >= this.last;
+    this.find("[data-act=last]").disabled = this.position >= this.last;
+    this.playButton.disabled = this.last === 0;
+  }
+
+  /** Rings, names and arrows of the pair, on top of the Board. */
+  paintPair(ctx, toPixel, frame) {
+    const { replay, style } = this;
+    if (!replay || !style || this.stale) return;
+    if (this.hovered !== null) paintHoveredSample(ctx, style, toPixel(...this.pointOf(this.hovered)));
+    const { step } = replay;
+    if (!step) return;
+    const [i, j] = [step.i, step.j].map((d) => toPixel(...this.pointOf(replay.dual.sample[d])));
+    paintPairOnBoard(ctx, style, frame, replay, step, i, j);
+  }
+
+  /** Where a sample lies on the Board: in regression its target is the second coordinate. */
+  pointOf(sample) {
+    const [x, y] = this.samples[sample];
+    return [x, y];
+  }
+
+  highlight(sample) {
+    if (this.hovered === sample) return;
+    this.hovered = sample;
+    for (const chart of this.charts) {
+      chart.hovered = sample;
+    }
+    this.charts[1].draw();
+    this.charts[2].draw();
+    this.board.redraw();
+  }
+
+  // ---- what the person does ---------------------------------------------------------------------------------
+
+  listen() {
+    this.root.addEventListener("click", (event) => this.clicked(event));
+    this.scrub.addEventListener("input", () => {
+      this.pause(false);
+      this.seek(Number(this.scrub.value));
+    });
+    this.scrub.addEventListener("change", () => this.report());
+    this.speedInput.addEventListener("input", () => this.setSpeed(speedAt(Number(this.speedInput.value))));
+    this.goto.addEventListener("change", () => this.goToStep());
+    this.goto.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.goto.blur();
+    });
+    // A slider that was moved with the mouse gives the arrow keys back to the player.
+    for (const slider of [this.scrub, this.speedInput]) slider.addEventListener("pointerup", () => slider.blur());
+    this.root.addEventListener("pointerenter", () => { this.under = true; });
+    this.root.addEventListener("pointerleave", () => { this.under = false; });
+    this.onKey = (event) => this.key(event);
+    document.addEventListener("keydown", this.onKey);
+  }
+
+  clicked(event) {
+    const button = event.target.closest("button");
+    if (!button || !this.root.contains(button)) return;
+    const { act, show } = button.dataset;
+    if (act) this.act(act);
+    if (show) this.show(show);
+    if ((act || show) && event.detail > 0) button.blur();
+  }
+
+  act(name) {
+    const actions = {
+      first: () => this.jump(0),
+      back: () => this.jump(this.position - 1),
+      play: () => this.toggle(),
+      next: () => this.jump(this.position + 1),
+      last: () => this.jump(this.last),
+    };
+    actions[name]();
+  }
+
+  /** Charts or the list of steps, where there is no room for both. */
+  show(what) {
+    this.root.dataset.show = what;
+    for (const button of this.find(".player-switch").children) {
+      button.setAttribute("aria-pressed", String(button.dataset.show === what));
+    }
+    this.steps.show(this.position);
+  }
+
+  goToStep() {
+    const wanted = Math.round(Number(this.goto.value));
+    if (this.goto.value !== "" && Number.isFinite(wanted)) this.jump(wanted - 1);
+    this.goto.value = "";
+  }
+
+  setSpeed(speed) {
+    this.speed = Math.min(PLAYER_SPEEDS.most, Math.max(PLAYER_SPEEDS.least, speed));
+    this.showSpeed();
+  }
+
+  showSpeed() {
+    this.speedInput.value = sliderAt(this.speed);
+    this.find(".player-speed output").textContent = `${readableNumber(this.speed, 2)}/s`;
+    this.root.dataset.speed = this.speed;
+  }
+
+  key(event) {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !this.hearsKeys(event)) return;
+    const actions = {
+      " ": () => this.toggle(),
+      ArrowRight: () => this.jump(this.position + 1),
+      ArrowLeft: () => this.jump(this.position - 1),
+      Home: () => this.jump(0),
+      End: () => this.jump(this.last),
+      ArrowUp: () => this.setSpeed(this.speed * 1.5),
+      ArrowDown: () => this.setSpeed(this.speed / 1.5),
+    };
+    if (!actions[event.key]) return;
+    event.preventDefault();
+    actions[event.key]();
+  }
+
+  /** Keys count when nothing else on the page has the focus, or the pointer is over the player. */
+  hearsKeys(event) {
+    if (!this.root.isConnected) return false;
+    const target = event.composedPath()[0];
+    if (!(target instanceof Element)) return true;
+    if (target.closest("input, textarea, select, [contenteditable=true], [role=slider], [role=combobox]")) return false;
+    if (this.root.contains(target)) return !(event.key === " " && target.matches("button"));
+    return this.under || target === document.body || target === document.documentElement;
+  }
+
+  destroy() {
+    this.pause(false);
+    cancelAnimationFrame(this.scheduled);
+    document.removeEventListener("keydown", this.onKey);
+    for (const chart of this.charts) chart.destroy();
+    this.steps.destroy();
+    this.board.destroy();
+  }
+}
+
+/** The part of the data that the Board draws before any model; the points only when it is to take them over. */
+function sceneOf(meta, fresh) {
+  const scene = { axes: meta.axes, classNames: meta.classes, editable: meta.editable ?? true, limit: meta.limit };
+  return fresh ? { ...scene, task: meta.task, points: meta.points, view: meta.view } : scene;
+}
+
+function samePoints(some, others) {
+  return some.length === others.length && some.every((point, k) => point.every((value, axis) => value === others[k][axis]));
+}
+
+/** Position of the speed slider (0..100) as steps a second, and back: logarithmic. */
+function speedAt(slider) {
+  const { least, most } = PLAYER_SPEEDS;
+  return Number((least * (most / least) ** (slider / 100)).toPrecision(2));
+}
+
+function sliderAt(speed) {
+  const { least, most } = PLAYER_SPEEDS;
+  return Math.round((100 * Math.log(speed / least)) / Math.log(most / least));
+}
+
+/** A thin double ring round a sample that is under the pointer on a chart. */
+function paintHoveredSample(ctx, style, [x, y]) {
+  ctx.lineWidth = 5;
+  ctx.strokeStyle = style.background;
+  ctx.beginPath();
+  ctx.arc(x, y, 13, 0, 2 * Math.PI);
+  ctx.stroke();
+  ctx.lineWidth = 2;
+  ctx.strokeStyle = style.text;
+  ctx.stroke();
+}
+
+/** The pair on the Board: a line between the two, strong rings, an arrow and a name on each. */
+function paintPairOnBoard(ctx, style, frame, replay, step, i, j) {
+  const radius = 16;
+  const apart = Math.hypot(j[0] - i[0], j[1] - i[1]);
+  if (apart > 2 * radius) {
+    const cut = radius / apart;
+    const ends = [i[0] + (j[0] - i[0]) * cut, i[1] + (j[1] - i[1]) * cut, j[0] + (i[0] - j[0]) * cut, j[1] + (i[1] - j[1]) * cut];
+    ctx.setLineDash([]);
+    ctx.lineWidth = 5;
+    ctx.strokeStyle = style.background;
+    strokeSegment(ctx, ...ends);
+    ctx.lineWidth = 2.25;
+    ctx.strokeStyle = style.primary;
+    strokeSegment(ctx, ...ends);
+  }
+  for (const [width, colour] of [[7.5, style.background], [4, style.primary]]) {
+    ctx.lineWidth = width;
+    ctx.strokeStyle = colour;
+    for (const [x, y] of [i, j]) {
+      ctx.beginPath();
+      ctx.arc(x, y, radius, 0, 2 * Math.PI);
+      ctx.stroke();
+    }
+  }
+  // Where the two are close, one label goes above and the other below.
+  const iAbove = i[1] <= j[1];
+  paintPairLabel(ctx, style, frame, i, radius, iAbove, `↑ ${replay.name(step.i)}`, alphaChange(replay, step.i, step.z_i_before, step.z_i_after));
+  paintPairLabel(ctx, style, frame, j, radius, !iAbove, `↓ ${replay.name(step.j)}`, alphaChange(replay, step.j, step.z_j_before, step.z_j_after));
+}
+
+function alphaChange(replay, d, before, after) {
+  const [from, to] = [before, after].map((z) => readableNumber(replay.multiplier(d, z), 3));
+  return `${replay.letter(d)} ${from} → ${to}`;
+}
+
+function paintPairLabel(ctx, style, frame, [x, y], radius, above, name, change) {
+  ctx.font = `700 15px ${style.font.split("px ")[1]}`;
+  const nameWidth = ctx.measureText(name).width;
+  ctx.font = `13px ${style.font.split("px ")[1]}`;
+  const width = Math.max(nameWidth, ctx.measureText(change).width) + 12;
+  const height = 38;
+  const [right, bottom] = [frame.left + frame.width, frame.top + frame.height];
+  const left = Math.min(Math.max(frame.left + 3, x - width / 2), right - width - 3);
+  const [over, under] = [y - radius - height - 5, y + radius + 5];
+  const top = (above && over > frame.top + 2) || under + height > bottom - 2 ? over : under;
+  ctx.fillStyle = withAlpha(style.background, 0.9);
+  ctx.strokeStyle = style.primary;
+  ctx.lineWidth = 1.5;
+  ctx.beginPath();
+  ctx.roundRect(left, top, width, height, 5);
+  ctx.fill();
+  ctx.stroke();
+  ctx.fillStyle = style.text;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillText(change, left + width / 2, top + 27);
+  ctx.font = `700 15px ${style.font.split("px ")[1]}`;
+  ctx.fillText(name, left + width / 2, top + 11);
+}
+
+/** The list of steps: only the rows in view exist, so thousands of steps cost no more than twenty. */
+class StepList {
+  constructor(host, onPick) {
+    this.host = host;
+    this.rows = host.querySelector(".player-rows");
+    this.onPick = onPick;
+    this.replay = null;
+    this.position = 0;
+    host.addEventListener("scroll", () => this.fill(), { passive: true });
+    this.rows.addEventListener("click", (event) => {
+      const row = event.target.closest("[data-row]");
+      if (row) this.onPick(Number(row.dataset.row));
+    });
+    this.observer = new ResizeObserver(() => this.show(this.position));
+    this.observer.observe(host);
+  }
+
+  setReplay(replay) {
+    this.replay = replay;
+    this.rows.replaceChildren();
+    this.rows.style.height = `${replay ? (replay.length + 1) * PLAYER_ROW_HEIGHT : 0}px`;
+  }
+
+  /** Marks a position and brings it into view; while playing it stays in the middle. */
+  show(position, playing = false) {
+    this.position = position;
+    const room = this.host.clientHeight;
+    if (!this.replay || !room) return;
+    const top = position * PLAYER_ROW_HEIGHT;
+    const [from, to] = [this.host.scrollTop, this.host.scrollTop + room - PLAYER_ROW_HEIGHT];
+    if (playing || top < from || top > to) this.host.scrollTop = Math.max(0, top - room / 2 + PLAYER_ROW_HEIGHT / 2);
+    this.fill();
+  }
+
+  fill() {
+    const room = this.host.clientHeight;
+    if (!this.replay || !room) return;
+    const first = Math.max(0, Math.floor(this.host.scrollTop / PLAYER_ROW_HEIGHT) - 1);
+    const count = Math.min(Math.ceil(room / PLAYER_ROW_HEIGHT) + 3, this.replay.length + 1 - first);
+    while (this.rows.children.length < count) this.rows.append(stepRow());
+    while (this.rows.children.length > count) this.rows.lastChild.remove();
+    for (let k = 0; k < count; k += 1) this.fillRow(this.rows.children[k], first + k);
+  }
+
+  fillRow(row, position) {
+    const current = String(position === this.position);
+    if (row.getAttribute("aria-selected") !== current) row.setAttribute("aria-selected", current);
+    if (row.dataset.row === String(position)) return;
+    row.dataset.row = position;
+    row.style.top = `${position * PLAYER_ROW_HEIGHT}px`;
+    const [number, pair, result] = row.children;
+    const { replay } = this;
+    if (position === replay.length) {
+      number.textContent = "end";
+      pair.textContent = replay.trace.status ?? "";
+      result.textContent = `gap ${readableNumber(replay.gap[position], 2)}`;
+      return;
+    }
+    const step = replay.stepAt(position);
+    number.textContent = position + 1;
+    pair.textContent = `↑${replay.name(step.i)} ↓${replay.name(step.j)}`;
+    result.textContent = `t ${readableNumber(step.step, 2)}, ${shortStop(step)}`;
+  }
+
+  destroy() {
+    this.observer.disconnect();
+  }
+}
+
+function stepRow() {
+  const row = document.createElement("div");
+  row.className = "player-row";
+  row.setAttribute("role", "option");
+  row.append(...["b", "span", "small"].map((tag) => document.createElement(tag)));
+  return row;
+}
+
+/** What stopped a step, as short as it goes. */
+function shortStop(step) {
+  const bound = (z) => (z === 0 ? "0" : "C");
+  if (step.blocked === BLOCKED_BY_I) return `↑ at ${bound(step.z_i_after)}`;
+  if (step.blocked === BLOCKED_BY_J) return `↓ at ${bound(step.z_j_after)}`;
+  return step.blocked ? "both at bounds" : "minimum";
+}

@@ -1,0 +1,206 @@
+"""Turn a recorded trace into what the Player in the browser shows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from svmviz.machines.expansion import bias_interval, midpoint
+from svmviz.trace import Trace
+
+Array = np.ndarray
+
+# The marks of the classes as text, in the order of palette.js.
+CLASS_SIGNS = ("●", "▲", "■", "◆", "✖", "★")
+
+_BLOCKED = {"none": 0, "i": 1, "j": 2, "both": 3}
+_INTEGERS = ("group", "i", "j")
+_NUMBERS = (
+    "gradient_i",
+    "gradient_j",
+    "pair_violation",
+    "violation",
+    "curvature",
+    "unclipped",
+    "step",
+    "z_i_before",
+    "z_i_after",
+    "z_j_before",
+    "z_j_after",
+    "objective_before",
+    "objective_after",
+    "gap_before",
+    "gap_after",
+)
+_COUNTS = {"n_free": "n_free", "n_lower": "n_zero", "n_upper": "n_bound"}
+
+
+def player_data(
+    scene: Mapping[str, Any],
+    trace: Trace | None,
+    sentences: Sequence[str] = (),
+    *,
+    labels: Sequence[int] | None = None,
+    rows: Sequence[int] | None = None,
+    position: int = 0,
+) -> tuple[dict[str, Any], pd.DataFrame | None]:
+    """Build what `svmviz.ui.board.stage` takes as `data` and `steps`.
+
+    Parameters
+    ----------
+    scene : mapping
+        What the Board shows: revision, ack, height, task, points, view, axes, classes, message; see
+        `svmviz.ui.board.stage`.
+    trace : Trace or None
+        None when nothing can be fitted: the Board stays editable and shows the scene's message.
+    sentences : sequence of str, length steps + 1
+        What is said at each position: before each step, and at the end.
+    labels : sequence of int, length n_samples, optional
+        Class of each sample of the trace; default: the third column of the scene's points.
+    rows : sequence of int, length n_samples, optional
+        Which of the scene's points each sample is, where the trace leaves some out; default: all, in order.
+    position : int, default 0
+        Where a Player that is mounted anew begins.
+
+    Returns
+    -------
+    data : dict
+    steps : DataFrame or None
+        One row a step.
+
+    Raises
+    ------
+    ValueError
+        When the sentences or rows do not fit the trace, or the kernel is not one the browser knows.
+    """
+    data = {**scene, "mode": "player", "model": None, "trace": None}
+    if trace is None:
+        return data, None
+    points = _sample_points(scene["points"], trace, labels, rows)
+    if len(sentences) not in (0, len(trace.steps) + 1):
+        raise ValueError(
+            f"{len(trace.steps)} steps need {len(trace.steps) + 1} sentences, not {len(sentences)}."
+        )
+    data["model"] = _model(trace, points, scene)
+    data["trace"] = _trace(trace, points, list(sentences)) | {"rows": _list(rows), "position": position}
+    return data, steps_table(trace)
+
+
+def steps_table(trace: Trace) -> pd.DataFrame:
+    """One row a step, in the columns that the browser reads."""
+    columns = trace.columns()
+    table: dict[str, Array] = {name: np.array(columns[name], dtype=np.int32) for name in _INTEGERS}
+    table |= {name: np.array(columns[name], dtype=np.float64) for name in _NUMBERS}
+    table["blocked"] = np.array([_BLOCKED[text] for text in columns["blocked"]], dtype=np.int32)
+    table |= {name: np.array(columns[source], dtype=np.int32) for name, source in _COUNTS.items()}
+    return pd.DataFrame(table)
+
+
+def biases(trace: Trace) -> Array:
+    """Bias of the decision function at every position, (steps + 1,)."""
+    problem, hessian = trace.problem, trace.hessian()
+    z = trace.multipliers(0)
+    gradient = sum((z[k] * hessian.column(k) for k in np.flatnonzero(z)), problem.linear.copy())
+    result = [midpoint(bias_interval(problem, z, gradient))]
+    for step in trace.steps:
+        gradient += (step.z_i_after - step.z_i_before) * hessian.column(step.i)
+        gradient += (step.z_j_after - step.z_j_before) * hessian.column(step.j)
+        z[step.i], z[step.j] = step.z_i_after, step.z_j_after
+        result.append(midpoint(bias_interval(problem, z, gradient)))
+    return np.array(result)
+
+
+def sample_name(sample: int, label: int | None) -> str:
+    """Short name of a sample, counted from 1 as on the Board: the mark of its class and its number."""
+    sign = CLASS_SIGNS[0] if label is None else CLASS_SIGNS[label % len(CLASS_SIGNS)]
+    return f"{sign}{sample + 1}"
+
+
+def _sample_points(
+    points: Sequence[Sequence[float]], trace: Trace, labels: Sequence[int] | None, rows: Sequence[int] | None
+) -> list[list[float]]:
+    """[x, y, label] of every sample of the trace."""
+    chosen = [list(points[row]) for row in (range(len(points)) if rows is None else rows)]
+    if len(chosen) != len(trace.X):
+        raise ValueError(
+            f"The trace has {len(trace.X)} samples, but {len(chosen)} points belong to it: give rows."
+        )
+    if labels is None:
+        return chosen
+    return [[x, y, int(label)] for (x, y, *_), label in zip(chosen, labels, strict=True)]
+
+
+def _model(trace: Trace, points: list[list[float]], scene: Mapping[str, Any]) -> dict[str, Any]:
+    """Kernel, centres and kind of the decision function; the browser fills in the coefficients."""
+    if trace.kernel["name"] in ("precomputed", "callable"):
+        raise ValueError("The Player draws only kernels that it knows by name.")
+    regression = scene["task"] == "regression"
+    classes = None if regression else [_class_of(points, trace.y, -1), _class_of(points, trace.y, 1)]
+    return {
+        "for": scene.get("ack", 0),
+        "kernel": dict(trace.kernel),
+        "centres": trace.X.tolist(),
+        "functions": [{"coef": [], "bias": 0.0, "classes": classes}],
+        "decision": "tube" if regression else "vote",
+        "epsilon": trace.parameters.get("epsilon"),
+        "status": [],
+    }
+
+
+def _class_of(points: list[list[float]], signs: Array, sign: int) -> int:
+    """The label of the points on one side of a two-class problem."""
+    return int(points[int(np.flatnonzero(np.sign(signs) == sign)[0])][2])
+
+
+def _trace(trace: Trace, points: list[list[float]], sentences: list[str]) -> dict[str, Any]:
+    problem = trace.problem
+    certificate = trace.certificate
+    regression = trace.machine == "epsilon-SVR"
+    return {
+        "id": _fingerprint(trace),
+        "dual": {
+            "sample": problem.sample.tolist(),
+            "label": problem.label.tolist(),
+            "coupling": problem.coupling.tolist(),
+            "p": problem.linear.tolist(),
+            "lo": _bounds(problem.lo),
+            "hi": _bounds(problem.hi),
+            "group": problem.group.tolist(),
+            "diagonal": problem.diagonal.tolist(),
+        },
+        "z0": trace.start.tolist(),
+        "tol": trace.tol,
+        "rule": trace.rule,
+        "status": certificate.status,
+        "objective": certificate.objective,
+        "gap": certificate.gap if math.isfinite(certificate.gap) else None,
+        "bias": biases(trace).tolist(),
+        "sentences": sentences,
+        "names": [sample_name(m, None if regression else int(points[m][2])) for m in problem.sample.tolist()],
+        "points": points,
+    }
+
+
+def _bounds(bounds: Array) -> list[float | None]:
+    """JSON has no infinity: no bound is null."""
+    return [bound if math.isfinite(bound) else None for bound in bounds.tolist()]
+
+
+def _list(rows: Sequence[int] | None) -> list[int] | None:
+    return None if rows is None else [int(row) for row in rows]
+
+
+def _fingerprint(trace: Trace) -> str:
+    """A short text that differs for traces that differ."""
+    digest = hashlib.blake2b(digest_size=12)
+    parts = [trace.machine, trace.kernel, trace.parameters, trace.rule, trace.tol, len(trace.steps)]
+    digest.update(json.dumps(parts, sort_keys=True, default=str).encode())
+    for array in (trace.X, trace.y, trace.start, trace.problem.linear, trace.problem.lo, trace.problem.hi):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
