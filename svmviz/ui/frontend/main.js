@@ -86,7 +86,8 @@ class Stage {
   /** Take what Python has sent: new points only with a new revision, otherwise the answer to an edit. */
   update(component, meta, steps) {
     this.component = component;
-    this.root.style.height = `${meta.height ?? 600}px`;
+    const height = meta.height ?? 600; // pixels, or a length in CSS such as "calc(100dvh - 70px)"
+    this.root.style.height = typeof height === "string" ? height : `${height}px`;
     const fresh = this.revision === null || meta.revision > this.revision;
     if (fresh) {
       this.gate.reset();
