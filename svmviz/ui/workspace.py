@@ -55,7 +55,7 @@ class Workspace:
     seq : int
         Sequence number of the edit that the points come from; 0 when they come from Python.
     notice : str
-        One sentence to show once, for instance why a file was refused.
+        One sentence to show until the next change, for instance why a file was refused.
     """
 
     points: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
@@ -118,6 +118,7 @@ class Workspace:
         self.view = view_of(self.points, square=self.task == "classification")
         self.revision += 1
         self.seq = 0
+        self.notice = ""
 
     # -------------------------------------------------------------------------------------- drawing points
 
@@ -138,7 +139,7 @@ class Workspace:
             return False
         table = np.array(edit.points, float).reshape(-1, 3)
         self.points, self.labels = table[:, :2], table[:, 2].astype(int)
-        self.seq, self.edited = edit.seq, True
+        self.seq, self.edited, self.notice = edit.seq, True, ""
         return True
 
     # --------------------------------------------------------------------------------------------- reading

@@ -1,0 +1,80 @@
+"""Open a CSV file into the workspace, and save the workspace to one."""
+
+from typing import Any
+
+import streamlit as st
+
+from svmviz import datasets
+from svmviz.datasets import ROW_LIMIT, DataError, Table
+from svmviz.ui.workspace import Workspace
+
+TABLE = "opened_table"
+HELP = (
+    f"Two columns of numbers and, for classes, a class column (any text or numbers, up to "
+    f"{datasets.MAX_CLASSES} classes); at most {ROW_LIMIT:,} rows. Without a class column: x and y."
+)
+
+
+def open_and_save(space: Workspace) -> None:
+    """The contents of the file menu."""
+    st.file_uploader(
+        "Open a CSV file", type=["csv", "tsv", "txt"], help=HELP, key="file", on_change=_open, args=(space,)
+    )
+    table = st.session_state.get(TABLE)
+    if table is not None:
+        _choose_columns(space, table)
+    if space.notice:
+        st.warning(space.notice)
+    st.download_button(
+        "Save the points as CSV",
+        lambda: datasets.to_csv(space.dataset()),
+        file_name="points.csv",
+        mime="text/csv",
+        on_click="ignore",
+        width="stretch",
+        disabled=not len(space.points),
+    )
+
+
+def _open(space: Workspace) -> None:
+    """Take over the file that has just been chosen; a bad one leaves the points as they are."""
+    uploaded = st.session_state["file"]
+    st.session_state.pop(TABLE, None)
+    if uploaded is None:
+        return
+    try:
+        table = datasets.read_table(uploaded.getvalue())
+        space.load(datasets.from_table(table))
+    except DataError as error:
+        space.notice = str(error)
+    else:
+        st.session_state[TABLE] = table
+
+
+def _choose_columns(space: Workspace, table: Table) -> None:
+    """Which columns of the file to show, where there is a choice."""
+    label = table.class_column()
+    numeric = [k for k in table.numeric() if k != label]
+    everything = range(len(table.names))
+    if len(everything) == 2:
+        return
+    arguments: dict[str, Any] = {
+        "format_func": table.names.__getitem__,
+        "on_change": _reload,
+        "args": (space, table),
+    }
+    across, up = st.columns(2)
+    across.selectbox("Across", everything, index=numeric[0], key="column_across", **arguments)
+    up.selectbox("Up", everything, index=numeric[1], key="column_up", **arguments)
+    names: dict[int | None, str] = {None: "none: x and y", **dict(enumerate(table.names))}
+    arguments["format_func"] = names.__getitem__
+    options = list(names)
+    st.selectbox("Class", options, index=options.index(label), key="column_class", **arguments)
+
+
+def _reload(space: Workspace, table: Table) -> None:
+    chosen = [st.session_state[f"column_{name}"] for name in ("across", "up", "class")]
+    try:
+        space.load(datasets.from_table(table, (chosen[0], chosen[1]), chosen[2]))
+    except DataError as error:
+        space.notice = str(error)

@@ -1,0 +1,81 @@
+"""What all pages share: the set-up, the strip with the navigation, and no traceback, ever."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import streamlit as st
+
+from svmviz import datasets
+from svmviz.ui import link, server, workspace
+from svmviz.ui.workspace import Workspace
+
+PAGES = {"app.py": "Draw and fit", "pages/1_SMO_step_by_step.py": "SMO step by step"}
+
+ICON = Path(datasets.__file__).parent / "data" / "icon.svg"
+
+STYLE = """
+<style>
+  [data-testid="stHeader"] { display: none; }
+  [data-testid="stMainBlockContainer"] { padding: 0.4rem 1rem 0.3rem; max-width: none; }
+  [data-testid="stMain"] [data-testid="stVerticalBlock"] { gap: 0.45rem; }
+  [data-testid="stMain"] [data-testid="stHorizontalBlock"] { gap: 0.9rem; }
+  [data-testid="stWidgetLabel"] { min-height: 0; margin-bottom: 0.1rem; }
+  .st-key-strip { border-bottom: 1px solid color-mix(in srgb, currentColor 18%, transparent); }
+  .st-key-strip h1 { font-size: 1.15rem; font-weight: 650; padding: 0; margin: 0; white-space: nowrap; }
+  .st-key-strip p { margin: 0; }
+  .st-key-strip a { padding: 0.1rem 0.7rem; border-radius: 0; }
+  [class*="st-key-here_"] a { border-bottom: 3px solid var(--st-primary-color, #0b5fa5); }
+  [class*="st-key-here_"] p { font-weight: 650; }
+</style>
+"""
+
+
+def setup(path: str, question: str) -> Workspace:
+    """Begin a page: configuration, style, navigation, and the visitor's workspace.
+
+    Parameters
+    ----------
+    path : str
+        The page's file, a key of `PAGES`.
+    question : str
+        The one question that the page answers.
+
+    Returns
+    -------
+    Workspace
+    """
+    st.set_page_config(
+        page_title=f"svmviz · {PAGES[path]}",
+        page_icon=str(ICON),
+        layout="wide",
+        initial_sidebar_state="collapsed",
+    )
+    server.tune()
+    st.html(STYLE)
+    with st.container(key="strip", horizontal=True, vertical_alignment="center", gap="small"):
+        for file, title in PAGES.items():
+            with st.container(key=f"here_{file}" if file == path else None, width="content"):
+                st.page_link(file, label=title)
+        st.html(f"<h1>{question}</h1>")
+    return _workspace()
+
+
+def _workspace() -> Workspace:
+    """The visitor's workspace; at first the one that the link describes, if it does."""
+    if workspace.KEY not in st.session_state:
+        linked = link.from_query(st.query_params.to_dict())
+        if linked is not None:
+            st.session_state[workspace.KEY] = linked
+    return workspace.get()
+
+
+@contextmanager
+def boundary() -> Iterator[None]:
+    """Whatever fails inside is logged on the server and shown as one sentence, never as a traceback."""
+    try:
+        yield
+    except Exception:
+        logging.getLogger("svmviz").exception("A page failed")
+        st.error("Something went wrong here: undo the last change or load an example; your points are kept.")

@@ -1,0 +1,93 @@
+"""The outcome of a fit as a small table in HTML."""
+
+import html
+import math
+
+from svmviz.problem import Certificate
+from svmviz.ui.fitting import Fit, MachineResult
+
+STYLE = """
+<style>
+  table.result { width: 100%; border-collapse: collapse; font-size: 0.95rem; }
+  table.result th, table.result td { padding: 0.16rem 0.8rem 0.16rem 0; font-variant-numeric: tabular-nums; }
+  table.result th { text-align: left; font-weight: 500; opacity: 0.8; white-space: nowrap; }
+  table.result tr { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
+  div.results { max-height: 15rem; overflow-y: auto; }
+</style>
+"""
+
+
+def table(fit: Fit) -> str:
+    """The numbers of a fit.
+
+    Parameters
+    ----------
+    fit : Fit
+        With a model.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    assert fit.certificate is not None
+    rows = [
+        ("Training error", fit.error),
+        ("Status", status(fit.certificate)),
+        ("Objective", f"{fit.certificate.objective:.6g}"),
+        ("Duality gap", gap(fit.certificate)),
+    ]
+    if len(fit.machines) == 1:
+        machine = fit.machines[0]
+        rows.insert(1, ("Support vectors", f"{machine.n_free} free, {machine.n_bounded} at the bound"))
+        rows.insert(2, ("Bias", bias(machine)))
+        body = _rows(rows)
+    else:
+        body = _rows(rows) + "</table>" + _machines(fit.machines)
+    return f'{STYLE}<div class="results"><table class="result">{body}</table></div>'
+
+
+def _rows(rows: list[tuple[str, str]]) -> str:
+    return "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in rows)
+
+
+def _machines(machines: tuple[MachineResult, ...]) -> str:
+    head = "<tr><th>One against one</th><th>free</th><th>at the bound</th><th>bias</th><th>gap</th></tr>"
+    lines = [
+        f"<tr><td>{html.escape(m.name)}</td><td>{m.n_free}</td><td>{m.n_bounded}</td>"
+        f"<td>{html.escape(bias(m))}</td><td>{html.escape(gap(m.certificate))}</td></tr>"
+        for m in machines
+    ]
+    return f'<table class="result">{head}{"".join(lines)}'
+
+
+def bias(machine: MachineResult) -> str:
+    """The bias; all that are optimal when no multiplier is free."""
+    if machine.n_free:
+        return _number(machine.bias)
+    low, high = machine.bias_interval
+    return f"any of [{_number(low)}, {_number(high)}]: no multiplier is free"
+
+
+def gap(certificate: Certificate) -> str:
+    """The duality gap, or why there is none."""
+    if math.isinf(certificate.gap):
+        return "unknown: the kernel is not positive semidefinite"
+    return f"{max(certificate.gap, 0.0):.2g}"
+
+
+def status(certificate: Certificate) -> str:
+    """How the solver ended, in a few words."""
+    pairs = f"{certificate.iterations:,} pairs"
+    return {
+        "optimal": f"optimal after {pairs}",
+        "capped": f"not optimal yet: stopped after {pairs}, violation {certificate.violation:.2g}",
+        "no progress": f"no further progress after {pairs}, violation {certificate.violation:.2g}",
+        "stationary": f"stationary after {pairs}: perhaps not a minimum",
+    }[certificate.status]
+
+
+def _number(value: float) -> str:
+    if math.isinf(value):
+        return "−∞" if value < 0 else "∞"
+    return f"{value:.4g}".replace("-", "−")
