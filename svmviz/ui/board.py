@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeGuard
 
 import streamlit as st
 
@@ -61,25 +61,31 @@ def parse_edit(value: object, revision: int, *, limit: int = MAX_POINTS) -> Edit
         return None
     if not isinstance(points, list | tuple) or len(points) > limit:
         return None
-    parsed = [_parse_point(point) for point in points]
-    if any(point is None for point in parsed):
-        return None
-    return Edit(revision, int(seq), [point for point in parsed if point is not None])  # type: ignore[call-overload]
+    parsed = [point for point in map(_parse_point, points) if point is not None]
+    return Edit(revision, int(seq), parsed) if len(parsed) == len(points) else None
 
 
-def _is_count(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[int | float]:
+    """Return whether a value is a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond every float
+        return False
+
+
+def _is_count(value: object) -> TypeGuard[int | float]:
     """Return whether a value is a whole number from 0 (the browser may send 3.0 for 3)."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 and value == value // 1
+    return _is_number(value) and value >= 0 and value == int(value)
 
 
 def _parse_point(point: object) -> Point | None:
     """Read one point, or return None if it is not one."""
     if not isinstance(point, list | tuple) or len(point) != 3:
         return None
-    if any(isinstance(number, bool) or not isinstance(number, int | float) for number in point):
-        return None
     x, y, label = point
-    if not (math.isfinite(x) and math.isfinite(y) and _is_count(label) and label < MAX_CLASSES):
+    if not (_is_number(x) and _is_number(y) and _is_count(label) and label < MAX_CLASSES):
         return None
     return float(x), float(y), int(label)
 
@@ -127,7 +133,7 @@ def stage(
     def take_position() -> None:
         position = _state(key, "position")
         if _is_count(position) and on_position is not None:
-            on_position(int(position))  # type: ignore[call-overload]
+            on_position(int(position))
 
     _component()(
         key=key,

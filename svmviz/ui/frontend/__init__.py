@@ -21,17 +21,23 @@ SCRIPTS = (
     "player.js",
     "main.js",
 )
+STYLES = ("stage.css", "player.css")
 HTML = '<div class="stage"></div>\n'
 
 
 @cache
 def script() -> str:
     """Return the whole JavaScript of the component as one module."""
-    paths = [HERE / name for name in SCRIPTS]
-    return "\n".join(path.read_text(encoding="utf-8") for path in paths if path.exists())
+    return _joined(SCRIPTS)
 
 
 @cache
 def style() -> str:
     """Return the style sheet of the component."""
-    return (HERE / "stage.css").read_text(encoding="utf-8")
+    return _joined(STYLES)
+
+
+def _joined(names: tuple[str, ...]) -> str:
+    """Return the contents of the files of these names, one after the other."""
+    paths = [HERE / name for name in names]
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths if path.exists())

@@ -486,22 +486,27 @@ class Board {
     const { clientWidth, clientHeight } = this.box;
     if (!clientWidth || !clientHeight) return;
     const ratio = window.devicePixelRatio || 1;
-    const narrow = clientWidth < 480;
     this.canvas.width = Math.round(clientWidth * ratio);
     this.canvas.height = Math.round(clientHeight * ratio);
-    const [before, below, top, right] = [narrow ? 58 : 64, 46, 8, narrow ? 8 : 12];
-    this.frame = {
-      left: before, top, before, below,
-      width: Math.max(1, clientWidth - before - right), height: Math.max(1, clientHeight - top - below),
-    };
     this.ratio = ratio;
     this.#draw(); // at once: a new size has emptied the canvas
+  }
+
+  /** The plot's rectangle within the canvas. */
+  #layout() {
+    const { clientWidth, clientHeight } = this.box;
+    const [top, right, below] = [9, 12, 46];
+    const size = { width: Math.max(1, clientWidth - 64 - right), height: Math.max(1, clientHeight - top - below) };
+    if (this.frame.height !== size.height) this.frame = { ...this.frame, ...size };
+    const before = roomForLabels(this.ctx, this.frame, this.view, this.look);
+    this.frame = { left: before, top, before, below, width: Math.max(1, clientWidth - before - right), height: size.height };
   }
 
   #draw() {
     cancelAnimationFrame(this.drawFrame);
     this.drawFrame = null;
     if (!this.ratio) return;
+    this.#layout();
     const { ctx, look, frame, view, scene } = this;
     const regression = scene.task === "regression";
     ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);

@@ -84,7 +84,10 @@ function levelLinks(values, nx, ny, level) {
   for (let j = 0; j < ny - 1; j += 1) {
     for (let i = 0; i < nx - 1; i += 1) {
       const at = j * nx + i;
-      const [a, b, c, d] = [values[at], values[at + 1], values[at + nx + 1], values[at + nx]];
+      const a = values[at];
+      const b = values[at + 1];
+      const c = values[at + nx + 1];
+      const d = values[at + nx];
       const code = (a > level) | ((b > level) << 1) | ((c > level) << 2) | ((d > level) << 3);
       if (code === 0 || code === 15) continue;
       const edges = [2 * at, 2 * (at + 1) + 1, 2 * (at + nx), 2 * at + 1];
@@ -143,20 +146,25 @@ class Vote {
     this.sums = new Float64Array(this.labels.length);
   }
 
-  /** Index (into labels) of the winning class for one value of each function. */
-  winner(values) {
+  /** Count votes and sum values for one value of each function. */
+  count(values) {
     this.votes.fill(0);
     this.sums.fill(0);
-    this.pairs.forEach(([a, b], k) => {
+    for (let k = 0; k < this.pairs.length; k += 1) {
+      const [a, b] = this.pairs[k];
       this.votes[values[k] > 0 ? b : a] += 1;
       this.sums[a] -= values[k];
       this.sums[b] += values[k];
-    });
+    }
+  }
+
+  /** Index (into labels) of the winning class for one value of each function. */
+  winner(values) {
+    this.count(values);
     let best = 0;
-    let bestScore = -Infinity;
-    for (let r = 0; r < this.votes.length; r += 1) {
-      const score = this.votes[r] + this.sums[r] / (3 * (Math.abs(this.sums[r]) + 1));
-      if (score > bestScore) [best, bestScore] = [r, score];
+    for (let r = 1; r < this.votes.length; r += 1) {
+      const more = this.votes[r] - this.votes[best];
+      if (more > 0 || (more === 0 && this.sums[r] > this.sums[best])) best = r;
     }
     return best;
   }
@@ -164,10 +172,30 @@ class Vote {
   /** How clearly a class wins: its smallest pairwise value, between 0 and 1. */
   strength(values, winner) {
     let least = 1;
-    this.pairs.forEach(([a, b], k) => {
-      if (a === winner || b === winner) least = Math.min(least, Math.abs(values[k]));
-    });
+    for (let k = 0; k < this.pairs.length; k += 1) {
+      if (this.pairs[k].includes(winner)) least = Math.min(least, Math.abs(values[k]));
+    }
     return least;
+  }
+
+  /** Whether the winner changes where function k changes its sign, at a place with these values. */
+  turnsWith(values, k) {
+    const old = values[k];
+    values[k] = 1e-12;
+    const above = this.winner(values);
+    values[k] = -1e-12;
+    const below = this.winner(values);
+    values[k] = old;
+    return above !== below;
+  }
+
+  /** Whether classes a and b share the first place by votes and no other class beats their equal sums. */
+  tiedFirst(values, a, b) {
+    this.count(values);
+    const first = Math.max(...this.votes);
+    if (this.votes[a] !== first || this.votes[b] !== first) return false;
+    const sum = Math.max(this.sums[a], this.sums[b]);
+    return this.sums.every((other, r) => r === a || r === b || this.votes[r] < first || other <= sum);
   }
 }
 
@@ -185,58 +213,96 @@ function interpolate(fields, nx, ny, x, y, out) {
   return out;
 }
 
+/** Cut segments into `count` equal pieces, so that lines end close to where they meet. */
+function cutSegments(segments, count) {
+  return segments.flatMap(([x0, y0, x1, y1]) => Array.from({ length: count }, (_, k) => {
+    const at = (t) => [x0 + (x1 - x0) * t, y0 + (y1 - y0) * t];
+    return [at(k / count), at((k + 1) / count)];
+  }));
+}
+
 /** The pieces of level lines along which the winning class really changes. */
 function voteBoundary(fields, vote, nx, ny) {
-  const differences = [];
+  const values = new Float64Array(fields.length);
+  const middle = ([[x0, y0], [x1, y1]]) => interpolate(fields, nx, ny, (x0 + x1) / 2, (y0 + y1) / 2, values);
+  const pieces = (field) => cutSegments(isolines(field, nx, ny, 0), 4);
+  const boundary = fields.flatMap((field, k) => pieces(field).filter((piece) => vote.turnsWith(middle(piece), k)));
   const sums = vote.labels.map(() => new Float64Array(nx * ny));
   vote.pairs.forEach(([a, b], k) => fields[k].forEach((value, at) => {
     sums[a][at] -= value;
     sums[b][at] += value;
   }));
   for (let a = 0; a < sums.length; a += 1) {
-    for (let b = a + 1; b < sums.length; b += 1) differences.push(sums[a].map((value, at) => value - sums[b][at]));
+    for (let b = a + 1; b < sums.length; b += 1) {
+      const difference = sums[a].map((value, at) => value - sums[b][at]);
+      boundary.push(...pieces(difference).filter((piece) => vote.tiedFirst(middle(piece), a, b)));
+    }
   }
-  const buffer = new Float64Array(fields.length);
-  const winnerAt = (x, y) => vote.winner(interpolate(fields, nx, ny, x, y, buffer));
-  const changes = ([x0, y0, x1, y1]) => {
-    const length = Math.hypot(x1 - x0, y1 - y0) || 1;
-    const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2];
-    const [u, v] = [(-0.2 * (y1 - y0)) / length, (0.2 * (x1 - x0)) / length];
-    return winnerAt(x + u, y + v) !== winnerAt(x - u, y - v);
-  };
-  return [...fields, ...differences].flatMap((f) => isolines(f, nx, ny, 0)).filter(changes)
-    .map(([x0, y0, x1, y1]) => [[x0, y0], [x1, y1]]);
+  return boundary;
+}
+
+const TINTS = { light: [40, 92], dark: [46, 104] }; // opacity of a region, 0 to 255, where it is least and most clear
+const TINT_STEPS = 256;
+
+/** Colours of one region from least to most clear, as the 32-bit pixels of an ImageData. */
+function tintTable(label, dark) {
+  const [red, green, blue] = parseColour(classColour(label, dark));
+  const [weak, strong] = dark ? TINTS.dark : TINTS.light;
+  const bytes = new Uint8ClampedArray(4 * TINT_STEPS);
+  for (let k = 0; k < TINT_STEPS; k += 1) bytes.set([red, green, blue, weak + ((strong - weak) * k) / (TINT_STEPS - 1)], 4 * k);
+  return new Uint32Array(bytes.buffer);
+}
+
+/** The row of a lattice's values at height y (in lattice units), into `out`. */
+function latticeRow(field, nx, ny, y, out) {
+  const j = Math.min(ny - 2, Math.floor(y));
+  const v = y - j;
+  for (let i = 0; i < nx; i += 1) out[i] = field[j * nx + i] * (1 - v) + field[(j + 1) * nx + i] * v;
 }
 
 /** Paint the regions into an image: tints of the class colours, stronger where the decision is clearer. */
 function paintRegions(image, fields, nx, ny, vote, dark) {
-  const { width, height, data } = image;
-  const colours = vote.labels.map((label) => parseColour(classColour(label, dark)));
-  const [weak, strong] = dark ? [46, 104] : [40, 92];
-  const values = new Float64Array(fields.length);
-  const rows = fields.map(() => new Float64Array(nx));
-  const two = fields.length === 1; // the usual case, without the cost of a vote
+  if (fields.length === 1) paintTwoRegions(image, fields[0], nx, ny, vote, dark);
+  else paintManyRegions(image, fields, nx, ny, vote, dark);
+}
+
+/** The usual case, without the cost of a vote. */
+function paintTwoRegions(image, field, nx, ny, vote, dark) {
+  const { width, height } = image;
+  const pixels = new Uint32Array(image.data.buffer);
+  const [below, above] = vote.pairs[0].map((index) => tintTable(vote.labels[index], dark));
+  const row = new Float64Array(nx);
+  const across = (nx - 1) / width;
   let at = 0;
   for (let r = 0; r < height; r += 1) {
-    const y = ((height - r - 0.5) / height) * (ny - 1); // image rows run downwards, y upwards
-    const j = Math.min(ny - 2, Math.floor(y));
-    const v = y - j;
-    fields.forEach((f, k) => {
-      for (let i = 0; i < nx; i += 1) rows[k][i] = f[j * nx + i] * (1 - v) + f[(j + 1) * nx + i] * v;
-    });
+    latticeRow(field, nx, ny, ((height - r - 0.5) / height) * (ny - 1), row); // image rows run downwards, y upwards
+    for (let q = 0; q < width; q += 1) {
+      const x = (q + 0.5) * across;
+      const i = Math.min(nx - 2, x | 0);
+      const value = row[i] + (x - i) * (row[i + 1] - row[i]);
+      const clear = (Math.min(1, Math.abs(value)) * (TINT_STEPS - 1)) | 0;
+      pixels[at] = value > 0 ? above[clear] : below[clear];
+      at += 1;
+    }
+  }
+}
+
+function paintManyRegions(image, fields, nx, ny, vote, dark) {
+  const { width, height } = image;
+  const pixels = new Uint32Array(image.data.buffer);
+  const tables = vote.labels.map((label) => tintTable(label, dark));
+  const values = new Float64Array(fields.length);
+  const rows = fields.map(() => new Float64Array(nx));
+  let at = 0;
+  for (let r = 0; r < height; r += 1) {
+    fields.forEach((field, k) => latticeRow(field, nx, ny, ((height - r - 0.5) / height) * (ny - 1), rows[k]));
     for (let q = 0; q < width; q += 1) {
       const x = ((q + 0.5) / width) * (nx - 1);
       const i = Math.min(nx - 2, x | 0);
-      const u = x - i;
-      for (let k = 0; k < rows.length; k += 1) values[k] = rows[k][i] * (1 - u) + rows[k][i + 1] * u;
-      const winner = two ? vote.pairs[0][values[0] > 0 ? 1 : 0] : vote.winner(values);
-      const strength = two ? Math.min(1, Math.abs(values[0])) : vote.strength(values, winner);
-      const [red, green, blue] = colours[winner];
-      data[at] = red;
-      data[at + 1] = green;
-      data[at + 2] = blue;
-      data[at + 3] = weak + (strong - weak) * strength;
-      at += 4;
+      for (let k = 0; k < rows.length; k += 1) values[k] = rows[k][i] + (x - i) * (rows[k][i + 1] - rows[k][i]);
+      const winner = vote.winner(values);
+      pixels[at] = tables[winner][(vote.strength(values, winner) * (TINT_STEPS - 1)) | 0];
+      at += 1;
     }
   }
 }
@@ -259,8 +325,9 @@ class RegionPicture {
     this.lattice = new Lattice(view, nx, ny, model.kernel, model.centres, this.lattice);
     const fields = model.functions.map((f) => this.lattice.values(f.coef, f.bias));
     const vote = new Vote(model.functions);
-    this.canvas.width = Math.max(1, Math.round(frame.width / RASTER_STEP));
-    this.canvas.height = Math.max(1, Math.round(frame.height / RASTER_STEP));
+    const [width, height] = [frame.width, frame.height].map((side) => Math.max(1, Math.round(side / RASTER_STEP)));
+    if (this.canvas.width !== width) this.canvas.width = width;
+    if (this.canvas.height !== height) this.canvas.height = height;
     const ctx = this.canvas.getContext("2d");
     const image = ctx.createImageData(this.canvas.width, this.canvas.height);
     paintRegions(image, fields, nx, ny, vote, dark);
@@ -273,7 +340,7 @@ class RegionPicture {
   /** Draw regions and lines into the frame. */
   draw(ctx, frame, look) {
     ctx.imageSmoothingEnabled = true;
-    ctx.imageSmoothingQuality = "high";
+    ctx.imageSmoothingQuality = "low"; // bilinear: at twice the size it looks the same as "high" and costs a fifth
     ctx.drawImage(this.canvas, frame.left, frame.top, frame.width, frame.height);
     const { nx, ny } = this.lattice;
     const place = ([x, y]) => [

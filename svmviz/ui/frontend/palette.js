@@ -10,7 +10,7 @@ const CLASS_STYLES = [
   { name: "C", shape: "square", light: "#009E73", dark: "#2FD0A0" },
   { name: "D", shape: "diamond", light: "#B8578F", dark: "#E99CC9" },
   { name: "E", shape: "cross", light: "#C98A00", dark: "#F3BF45" },
-  { name: "F", shape: "star", light: "#3D9BD6", dark: "#B5E2FB" },
+  { name: "F", shape: "star", light: "#5C5C5C", dark: "#CFCFCF" },
 ];
 
 const POINT_STATUS = { NONE: 0, FREE: 1, BOUND: 2 };

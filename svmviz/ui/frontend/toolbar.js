@@ -1,8 +1,10 @@
 // The slim bar above the Board and the legend below it.
 
 const BOARD_TOOLS = [
-  { id: "draw", name: "Draw", hint: "Click to add a point, drag a point to move it, right-click to remove it." },
-  { id: "spray", name: "Spray", hint: "Hold the button down to spray points round the pointer." },
+  { id: "draw", name: "Draw", hint: "Click to add a point, drag a point to move it, right-click to remove it.",
+    touchHint: "Tap to add a point, drag a point to move it, Erase removes." },
+  { id: "spray", name: "Spray", hint: "Hold the button down to spray points round the pointer.",
+    touchHint: "Hold a finger down to spray points." },
   { id: "erase", name: "Erase", hint: "Drag over points to remove them." },
   { id: "pan", name: "Pan", hint: "Drag to move the picture, wheel or two fingers to zoom." },
 ];
@@ -79,7 +81,9 @@ class Toolbar {
       this.#add(this.tools, { ...tool, title: `${tool.name}: ${tool.hint}` }, () => board.setTool(tool.id));
     }
     for (const action of BOARD_ACTIONS) this.#add(this.actions, action, () => board[action.id]());
-    this.root.append(this.chips, this.tools, this.actions);
+    const buttons = element("div", "board-group board-buttons"); // stay together when the bar wraps
+    buttons.append(this.tools, this.actions);
+    this.root.append(this.chips, buttons);
     this.shown = null;
   }
 
@@ -131,6 +135,12 @@ class Toolbar {
   }
 }
 
+/** One line on how a tool is used, in the words for mouse or finger. */
+function toolHint(id) {
+  const tool = BOARD_TOOLS.find((other) => other.id === id);
+  return matchMedia("(pointer: coarse)").matches ? tool.touchHint ?? tool.hint : tool.hint;
+}
+
 /** What the lines and rings mean, and one line on how to draw. */
 class Legend {
   constructor() {
@@ -154,14 +164,15 @@ class Legend {
     const statuses = board.statuses();
     if (statuses.has(POINT_STATUS.FREE)) items.push(["free", "support vector, free"]);
     if (statuses.has(POINT_STATUS.BOUND)) items.push(["bound", "support vector, at the bound"]);
-    const hint = scene.editable ? BOARD_TOOLS.find((tool) => tool.id === board.tool).hint : "";
-    const state = JSON.stringify([items, hint]);
+    const hint = scene.editable ? toolHint(board.tool) : "";
+    const state = JSON.stringify([items, hint, board.look.dark]);
     if (state === this.shown) return;
     this.shown = state;
     this.hint.textContent = hint;
     this.items.replaceChildren(...items.map(([picture, text]) => {
       const item = element("span", "board-legend-item");
       item.innerHTML = LEGEND_PICTURES[picture];
+      if (text === "prediction") item.firstChild.style.color = classColour(1, board.look.dark);
       item.append(text);
       return item;
     }));

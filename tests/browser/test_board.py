@@ -1,0 +1,547 @@
+"""The Board in a real browser: without a server first, then live against Python."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.browser
+
+MODEL = """{
+  kernel: {name: "rbf", gamma: 0.7, degree: 3, coef0: 0}, centres: [[-1, 0], [1, 0]],
+  functions: [{coef: [-1, 1], bias: 0, classes: [0, 1]}], decision: "vote", epsilon: null, status: [1, 1],
+}"""
+APP = "tests/browser/apps/board_app.py"
+
+
+@pytest.fixture
+def board(page, load_frontend):
+    """A Board with nothing on it, on a page without a server; edits are collected in `edits`."""
+    return new_board(load_frontend(page))
+
+
+def new_board(page):
+    page.evaluate("""() => {
+      window.edits = [];
+      window.board = new Board(document.getElementById("host"), {onEdit: (points) => edits.push(points)});
+      board.setScene({view: [-2, 2, -2, 2], axes: ["x1", "x2"], classNames: ["A", "B"]});
+    }""")
+    return page
+
+
+def pixel(page, x, y, name="board"):
+    """Position on the screen of a place in data units."""
+    return page.evaluate(
+        """([x, y, name]) => {
+          const board = name === "board" ? window.board : document.querySelector(".stage")?.svmviz
+            ?? [...document.querySelectorAll("*")].map((e) => e.shadowRoot?.querySelector(".stage")).find(Boolean).svmviz;
+          const box = board.canvas.getBoundingClientRect();
+          const [px, py] = board.toPixel(x, y);
+          return [box.left + px, box.top + py];
+        }""",
+        [x, y, name],
+    )
+
+
+def points(page):
+    return page.evaluate("() => board.points")
+
+
+def click(page, x, y, **options):
+    page.mouse.click(*pixel(page, x, y), **options)
+
+
+def drag(page, start, end, name="board", steps=8):
+    page.mouse.move(*pixel(page, *start, name))
+    page.mouse.down()
+    page.mouse.move(*pixel(page, *end, name), steps=steps)
+    page.mouse.up()
+
+
+def picture(page):
+    return page.evaluate("() => { board.redraw(); return board.canvas.toDataURL(); }")
+
+
+# ---- drawing ---------------------------------------------------------------------------------------
+
+
+def test_click_adds_a_point_of_the_active_class(board):
+    click(board, 0.5, 1)
+    board.keyboard.press("2")
+    click(board, -1, -0.5)
+    np.testing.assert_allclose(points(board), [[0.5, 1, 0], [-1, -0.5, 1]], atol=0.01)
+    assert board.evaluate("() => edits.at(-1)") == points(board)
+
+
+def test_chips_choose_the_class(board):
+    board.get_by_role("button", name="Class D").click()
+    click(board, 0, 0)
+    assert points(board)[0][2] == 3
+
+
+def test_coordinates_are_short(board):
+    click(board, 1 / 3, -2 / 3)
+    assert all(len(str(value)) <= 8 for value in points(board)[0])
+
+
+def test_drag_moves_a_point_and_tells_on_the_way(board):
+    click(board, 0, 0)
+    drag(board, (0, 0), (1, 1), steps=12)
+    np.testing.assert_allclose(points(board), [[1, 1, 0]], atol=0.02)
+    told = board.evaluate("() => edits.length")
+    assert told >= 4
+
+
+def test_a_click_on_the_middle_of_a_point_adds_none_and_one_beside_it_does(board):
+    click(board, 0, 0)
+    click(board, 0, 0)
+    assert len(points(board)) == 1
+    x, y = pixel(board, 0, 0)
+    board.mouse.click(x + 8, y)
+    assert len(points(board)) == 2
+
+
+def test_right_click_and_delete_remove(board):
+    for x in (-1, 0, 1):
+        click(board, x, 0)
+    click(board, 0, 0, button="right")
+    assert [round(p[0]) for p in points(board)] == [-1, 1]
+    board.mouse.move(*pixel(board, -1, 0))
+    board.keyboard.press("Delete")
+    assert [round(p[0]) for p in points(board)] == [1]
+
+
+def test_delete_removes_the_last_touched_point_when_none_is_under_the_pointer(board):
+    click(board, 1, 0)
+    click(board, -1, 0)
+    board.mouse.move(*pixel(board, 0, 1))
+    board.keyboard.press("Delete")
+    assert [round(p[0]) for p in points(board)] == [1]
+
+
+def test_spray_adds_points_round_the_pointer(board):
+    board.get_by_role("button", name="Spray").click()
+    board.mouse.move(*pixel(board, 0.5, 0.5))
+    board.mouse.down()
+    board.wait_for_function("() => board.points.length >= 8")
+    board.mouse.up()
+    sprayed = np.array(points(board))
+    assert np.abs(sprayed[:, :2] - 0.5).max() < 0.6
+    count = len(sprayed)
+    board.get_by_role("button", name="Undo").click()
+    assert (count, points(board)) == (count, [])
+
+
+def test_erase_removes_what_it_passes(board):
+    for x in (-1, 0, 1):
+        click(board, x, 0)
+    click(board, 0, 1.5)
+    board.get_by_role("button", name="Erase").click()
+    drag(board, (-1.5, 0), (1.5, 0), steps=40)
+    assert len(points(board)) == 1
+
+
+def test_undo_redo_and_clear(board):
+    click(board, -1, 0)
+    click(board, 1, 0)
+    drag(board, (1, 0), (1, 1))
+    moved = points(board)
+    board.keyboard.press("Control+z")
+    np.testing.assert_allclose(points(board), [[-1, 0, 0], [1, 0, 0]], atol=0.01)
+    board.keyboard.press("Control+y")
+    assert points(board) == moved
+    board.get_by_role("button", name="Clear").click()
+    assert points(board) == []
+    board.get_by_role("button", name="Undo").click()
+    assert points(board) == moved
+    for _ in range(3):
+        board.keyboard.press("Control+z")
+    assert points(board) == []
+    board.keyboard.press("Control+Shift+Z")
+    assert len(points(board)) == 1
+    assert board.evaluate("() => edits.at(-1)") == points(board)
+
+
+def test_keys_do_nothing_while_someone_types(board):
+    click(board, 0, 0)
+    board.focus("#text")
+    board.keyboard.type("3")
+    board.keyboard.press("Delete")
+    assert board.evaluate("() => [board.points.length, board.activeClass]") == [1, 0]
+    assert board.input_value("#text") == "3"
+
+
+def test_keys_do_nothing_when_the_pointer_and_the_focus_are_elsewhere(board):
+    board.evaluate("() => document.activeElement.blur()")
+    board.mouse.move(1200, 700)
+    board.keyboard.press("3")
+    assert board.evaluate("() => board.activeClass") == 0
+
+
+def test_the_board_says_when_it_is_full(board):
+    board.evaluate("() => board.setScene({limit: 2})")
+    for x in (-1, 0, 1):
+        click(board, x, 0)
+    assert len(points(board)) == 2
+    assert "2 points" in board.text_content(".board-message")
+
+
+def test_edits_are_told_at_most_once_a_frame(board):
+    told = board.evaluate("""async () => {
+      for (let k = 0; k < 50; k += 1) board.add([200 + 3 * k, 200]);
+      const atOnce = edits.length;
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      return [atOnce, edits.length, edits.at(-1).length];
+    }""")
+    assert told == [1, 2, 50]
+
+
+def test_regression_draws_without_classes(board):
+    board.evaluate("() => board.setScene({task: 'regression', view: [0, 10, -1, 1], axes: ['x', 'y']})")
+    board.keyboard.press("3")
+    click(board, 5, 0.5)
+    np.testing.assert_allclose(points(board), [[5, 0.5, 0]], atol=0.02)
+    assert not board.is_visible(".board-chips")
+
+
+def test_a_board_that_is_not_editable_only_pans(board):
+    board.evaluate("() => board.setScene({editable: false, points: [[0, 0, 0]]})")
+    click(board, 1, 1)
+    click(board, 0, 0, button="right")
+    board.keyboard.press("Delete")
+    assert points(board) == [[0, 0, 0]]
+    assert not board.is_visible("[data-action=clear]")
+
+
+# ---- touch -----------------------------------------------------------------------------------------
+
+
+def touch(page, kind, pointer, x, y):
+    page.evaluate(
+        """([kind, id, x, y]) => {
+          const init = {pointerId: id, pointerType: "touch", clientX: x, clientY: y, button: 0, bubbles: true};
+          board.canvas.setPointerCapture = () => {};
+          board.canvas.dispatchEvent(new PointerEvent(kind, init));
+        }""",
+        [kind, pointer, x, y],
+    )
+
+
+def test_a_tap_adds_and_two_fingers_zoom_without_leaving_a_point(board):
+    x, y = pixel(board, 0, 0)
+    touch(board, "pointerdown", 5, x, y)
+    touch(board, "pointerup", 5, x, y)
+    assert len(points(board)) == 1
+    x, y = pixel(board, -1, -1)
+    touch(board, "pointerdown", 6, x, y)
+    assert len(points(board)) == 2
+    touch(board, "pointerdown", 7, x + 100, y)
+    assert len(points(board)) == 1
+    touch(board, "pointermove", 7, x + 200, y)
+    touch(board, "pointerup", 7, x + 200, y)
+    touch(board, "pointerup", 6, x, y)
+    assert board.evaluate("() => board.zoom.scale") == pytest.approx(0.5)
+    assert len(points(board)) == 1
+    assert not board.evaluate("() => board.busy")
+
+
+# ---- view ------------------------------------------------------------------------------------------
+
+
+def test_the_wheel_zooms_about_the_pointer(board):
+    place = pixel(board, 1, 0.5)
+    board.mouse.move(*place)
+    board.mouse.wheel(0, -400)
+    board.wait_for_function("() => board.zoom !== null")
+    np.testing.assert_allclose(pixel(board, 1, 0.5), place, atol=1)  # pointers report whole pixels
+    x0, x1, _, _ = board.evaluate("() => board.view")
+    assert x1 - x0 < 4
+    board.get_by_role("button", name="Fit view").click()
+    assert board.evaluate("() => board.zoom") is None
+
+
+def test_pan_moves_the_picture(board):
+    board.get_by_role("button", name="Pan").click()
+    drag(board, (0, 0), (1, 0.5))
+    np.testing.assert_allclose(
+        board.evaluate("() => board.toData(...board.toPixel(0, 0))"), [0, 0], atol=1e-9
+    )
+    x0, x1, y0, y1 = board.evaluate("() => board.view")
+    np.testing.assert_allclose([(x0 + x1) / 2, (y0 + y1) / 2], [-1, -0.5], atol=0.02)
+    assert points(board) == []
+
+
+def test_zoom_survives_the_same_scene_and_ends_with_another_view(board):
+    board.evaluate("() => board.zoomAt([300, 200], 0.5)")
+    board.evaluate("() => board.setScene({view: [-2, 2, -2, 2], points: [[0, 0, 1]]})")
+    assert board.evaluate("() => board.zoom.scale") == 0.5
+    board.evaluate("() => board.setScene({view: [0, 9, 0, 9]})")
+    assert board.evaluate("() => board.zoom") is None
+
+
+def test_both_axes_have_the_same_units_where_the_ranges_are_alike(board):
+    units = """() => {
+      const [x0, x1, y0, y1] = board.view;
+      return (x1 - x0) / board.frame.width / ((y1 - y0) / board.frame.height);
+    }"""
+    board.evaluate("() => { board.setScene({view: [0, 2, 0, 3]}); board.redraw(); }")
+    assert board.evaluate(units) == pytest.approx(1)
+    board.evaluate("() => { board.setScene({view: [0, 2, 0, 3000]}); board.redraw(); }")
+    assert board.evaluate("() => board.view") == [0, 2, 0, 3000]
+
+
+def test_fit_shows_points_outside_the_scene(board):
+    board.evaluate("() => { board.setScene({points: [[7, 0, 0], [0, 0, 1]]}); board.fit(); }")
+    x0, x1, _, _ = board.evaluate("() => board.view")
+    assert x0 <= 0
+    assert x1 >= 7
+
+
+# ---- picture ---------------------------------------------------------------------------------------
+
+
+def colour(page, x, y):
+    return page.evaluate(
+        """([x, y]) => {
+          board.redraw();
+          const [px, py] = board.toPixel(x, y).map((v) => Math.round(v * devicePixelRatio));
+          return [...board.ctx.getImageData(px, py, 1, 1).data];
+        }""",
+        [x, y],
+    )
+
+
+def test_regions_are_tinted_by_class(board):
+    board.evaluate(f"() => board.setModel({MODEL})")
+    left, right = colour(board, -1.03, 0.53), colour(board, 1.03, 0.53)
+    assert left[2] > left[0]  # class A is blue
+    assert right[0] > right[2]  # class B is orange
+    middle = colour(board, 0, 0.53)
+    assert max(middle[:3]) < 120  # the decision line has the colour of the text
+
+
+def test_the_same_state_gives_the_same_picture(board):
+    board.evaluate("() => board.setScene({points: [[-1, 0, 0], [1, 0, 1]]})")
+    board.evaluate(f"() => {{ board.setModel({MODEL}); board.setStatus([1, 2]); board.setSizes([0.5, 1]); }}")
+    first = picture(board)
+    board.evaluate("() => { board.setModel(null); board.setStatus(null); board.setSizes(null); }")
+    empty = picture(board)
+    board.evaluate(f"() => {{ board.setModel({MODEL}); board.setStatus([1, 2]); board.setSizes([0.5, 1]); }}")
+    assert picture(board) == first
+    assert empty != first
+
+
+def test_free_and_bound_rings_differ_without_colour(board):
+    board.evaluate("() => board.setScene({points: [[-1, 0, 0], [1, 0, 1]]})")
+    pictures = []
+    for status in ([0, 0], [1, 0], [2, 0]):
+        board.evaluate("(status) => board.setStatus(status)", status)
+        pictures.append(picture(board))
+    assert len(set(pictures)) == 3
+    assert "at the bound" in board.text_content(".board-legend")
+    assert "free" not in board.text_content(".board-legend")
+
+
+def test_the_status_follows_its_points_when_others_have_gone(board):
+    board.evaluate("""() => {
+      board.setScene({points: [[-1, 0, 0], [0, 0, 0], [1, 0, 1]]});
+      const ids = board.ids;
+      board.beginEdit();
+      board.eraseAt(board.toPixel(0, 0), 10);
+      board.endEdit();
+      board.setStatus([1, 0, 2], ids);
+    }""")
+    assert board.evaluate("() => board.items.map((item) => item.status)") == [1, 2]
+
+
+def test_the_overlay_is_drawn_with_the_boards_own_mapping(board):
+    seen = board.evaluate("""() => {
+      let seen = null;
+      board.setOverlay((ctx, toPixel, b) => { seen = [toPixel(0, 0), b === board, ctx === board.ctx]; });
+      board.redraw();
+      return [seen, board.toPixel(0, 0)];
+    }""")
+    assert seen == [[seen[1], True, True], seen[1]]
+
+
+def test_a_new_size_is_drawn_at_once(board):
+    blank = board.evaluate("""async () => {
+      board.setModel(null);
+      const host = document.getElementById("host");
+      let blank = 0;
+      for (const width of [600, 500, 650, 420]) {
+        host.style.width = `${width}px`;
+        await new Promise((done) => requestAnimationFrame(done));
+        await new Promise((done) => setTimeout(done, 0));
+        const {data} = board.ctx.getImageData(5, 5, 1, 1);
+        if (data[3] !== 255 || board.canvas.width !== board.box.clientWidth) blank += 1;
+      }
+      return blank;
+    }""")
+    assert blank == 0
+
+
+@pytest.mark.parametrize("labels", [[-1.5, 0, 1.5], [1e-7, 3e-7], [-2e8, 2e8]])
+def test_ticks_are_round_and_readable(board, labels):
+    ticks = board.evaluate(
+        "([lo, hi]) => { const t = boardTicks(lo, hi, 6); return t.values.map((v) => boardNumber(v, t.digits)); }",
+        [labels[0], labels[-1]],
+    )
+    assert 3 <= len(ticks) <= 12
+    assert all(len(text) <= 8 for text in ticks)
+
+
+def test_one_edit_is_in_flight_and_the_latest_wins(page, load_frontend):
+    load_frontend(page)
+    log = page.evaluate("""() => {
+      const sent = [];
+      const gate = new EditGate((edit) => sent.push([edit.seq, edit.points.length]), 7);
+      gate.push(1, [[0, 0, 0]]);
+      gate.push(1, [[0, 0, 0], [1, 1, 0]]);
+      gate.push(1, []);
+      const before = sent.length;
+      gate.acknowledge(8);
+      gate.acknowledge(8);
+      gate.acknowledge(10);
+      gate.push(1, [[2, 2, 0]]);
+      gate.reset();
+      return [before, sent];
+    }""")
+    assert log == [1, [[8, 1], [10, 0], [11, 1]]]
+
+
+def test_an_unanswered_edit_is_sent_again(page, load_frontend):
+    load_frontend(page)
+    sent = page.evaluate("""async () => {
+      const sent = [];
+      const gate = new EditGate((edit) => sent.push(edit), 0);
+      gate.push(1, [[0, 0, 0]]);
+      await new Promise((done) => setTimeout(done, WATCHDOG + 200));
+      gate.reset();
+      return sent.map((edit) => [edit.seq, edit.points.length]);
+    }""")
+    assert sent == [[1, 1], [2, 1]]
+
+
+# ---- live, through Python --------------------------------------------------------------------------
+
+
+def open_app(page, serve, query=""):
+    page.goto(f"{serve(APP)}/{query}")
+    page.wait_for_selector('.stage[data-ready="true"]')
+    return page
+
+
+def settle(page):
+    """Wait until Python's answer to the last edit is drawn."""
+    page.wait_for_selector(".stage")
+    page.wait_for_function(
+        """() => {
+          const find = (root) => root.querySelector(".stage")
+            ?? [...root.querySelectorAll("*")].map((e) => e.shadowRoot && find(e.shadowRoot)).find(Boolean);
+          const {seq, ack, modelSeq} = find(document).dataset;
+          return ack === (seq ?? "0") && modelSeq === ack;
+        }"""
+    )
+
+
+def attribute(page, name):
+    return page.locator(".stage").get_attribute(f"data-{name}")
+
+
+def test_twenty_clicks_in_two_seconds_give_twenty_points(page, serve):
+    open_app(page, serve, "?start=empty")
+    places = [pixel(page, -2 + 1.0 * (k % 5), -1.5 + 1.0 * (k // 5), "stage") for k in range(20)]
+    start = time.monotonic()
+    for k, place in enumerate(places):
+        if k == 10:
+            page.keyboard.press("2")
+        page.mouse.click(*place)
+        time.sleep(max(0, start + 0.1 * (k + 1) - time.monotonic() - 0.01))
+    assert attribute(page, "points") == "20"
+    settle(page)
+    page.get_by_text("server has 20 points").wait_for()
+
+
+def test_a_burst_of_clicks_loses_none(page, serve):
+    open_app(page, serve, "?start=empty")
+    for k in range(30):
+        page.mouse.click(*pixel(page, -2.5 + 0.8 * (k % 6), -2 + 0.8 * (k // 6), "stage"))
+    settle(page)
+    assert attribute(page, "points") == "30"
+    page.get_by_text("server has 30 points").wait_for()
+
+
+def test_a_drag_updates_the_boundary_while_the_pointer_moves(page, serve):
+    open_app(page, serve)
+    first = page.locator(".stage").evaluate("(stage) => stage.svmviz.points[0].slice(0, 2)")
+    page.mouse.move(*pixel(page, *first, "stage"))
+    page.mouse.down()
+    models = set()
+    for k in range(40):
+        page.mouse.move(*pixel(page, first[0] + 0.04 * k, first[1], "stage"))
+        page.wait_for_timeout(16)
+        models.add(attribute(page, "model-seq"))
+    before_release = len(models)
+    page.mouse.up()
+    settle(page)
+    assert before_release >= 5
+
+
+def test_zoom_survives_a_theme_change_and_reruns(page, serve):
+    page.emulate_media(color_scheme="light")
+    open_app(page, serve)
+    page.mouse.move(*pixel(page, 0.5, 0.5, "stage"))
+    page.mouse.wheel(0, -300)
+    page.wait_for_selector('.stage[data-zoomed="true"]')
+    view = attribute(page, "view")
+    light = page.locator(".stage").evaluate("(stage) => stage.svmviz.look.dark")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(
+        """() => [...document.querySelectorAll("*")].some((e) =>
+          (e.shadowRoot ?? e).querySelector?.(".stage")?.svmviz?.look.dark)"""
+    )
+    assert attribute(page, "view") == view
+    page.get_by_role("button", name="Rerun").click()
+    page.mouse.click(*pixel(page, 0.5, 0.9, "stage"))
+    settle(page)
+    assert attribute(page, "view") == view
+    assert light is False
+
+
+def test_a_new_revision_replaces_the_points_and_old_edits_are_dropped(page, serve):
+    open_app(page, serve)
+    page.mouse.click(*pixel(page, 2.5, -2.5, "stage"))
+    settle(page)
+    assert attribute(page, "points") == "41"
+    page.get_by_role("button", name="Load example").click()
+    page.wait_for_selector('.stage[data-revision="2"]')
+    assert attribute(page, "points") == "40"
+    page.get_by_text("server has 40 points").wait_for()
+    page.mouse.click(*pixel(page, 2.5, -2.5, "stage"))
+    settle(page)
+    page.get_by_text("server has 41 points").wait_for()
+
+
+def test_nothing_flickers_while_drawing(page, serve):
+    open_app(page, serve)
+    page.locator(".stage").evaluate("""(stage) => {
+      const {ctx, canvas} = stage.svmviz;
+      window.seen = {frames: 0, blank: 0, canvases: new Set()};
+      const look = () => {
+        // A place far from every point: it is always in one of the two tinted regions.
+        const [r, g, b, a] = ctx.getImageData(canvas.width - 40, 40, 1, 1).data;
+        seen.frames += 1;
+        if (a !== 255 || (r === g && g === b)) seen.blank += 1;
+        seen.canvases.add(stage.querySelector("canvas"));
+        if (!seen.stop) requestAnimationFrame(look);
+      };
+      look();
+    }""")
+    for k in range(12):
+        page.mouse.click(*pixel(page, -2 + 0.3 * k, -2.2, "stage"))
+        page.wait_for_timeout(30)
+    settle(page)
+    seen = page.evaluate("() => { seen.stop = true; return [seen.frames, seen.blank, seen.canvases.size]; }")
+    assert seen[0] > 20
+    assert seen[1:] == [0, 1]

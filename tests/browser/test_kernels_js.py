@@ -1,0 +1,113 @@
+"""The browser's kernels, lattices and votes against Python's."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC as Reference
+
+from svmviz.kernels import make_kernel
+from svmviz.ui import frontend
+
+pytestmark = pytest.mark.browser
+
+RNG = np.random.default_rng(7)
+KERNELS = [
+    {"name": "linear", "gamma": 1.0, "degree": 3, "coef0": 0.0},
+    {"name": "poly", "gamma": 0.6, "degree": 3, "coef0": 1.5},
+    {"name": "poly", "gamma": 1.3, "degree": 10, "coef0": 0.5},
+    {"name": "rbf", "gamma": 0.8, "degree": 3, "coef0": 0.0},
+    {"name": "laplacian", "gamma": 0.4, "degree": 3, "coef0": 0.0},
+    {"name": "sigmoid", "gamma": 0.3, "degree": 3, "coef0": -0.7},
+]
+
+
+def python_gram(spec, A, B):
+    kernel = make_kernel(spec["name"], A, gamma=spec["gamma"], degree=spec["degree"], coef0=spec["coef0"])
+    return kernel(A, B)
+
+
+@pytest.mark.parametrize("spec", KERNELS, ids=lambda spec: f"{spec['name']}{spec['degree']}")
+@pytest.mark.parametrize("dimensions", [1, 2])
+def test_gram_matrix_is_pythons(page, load_frontend, spec, dimensions):
+    A, B = RNG.normal(size=(12, dimensions)), RNG.normal(size=(9, dimensions))
+    load_frontend(page)
+    gram = page.evaluate("([s, A, B]) => [...gramMatrix(s, A, B)]", [spec, A.tolist(), B.tolist()])
+    np.testing.assert_allclose(np.reshape(gram, (12, 9)), python_gram(spec, A, B), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("spec", KERNELS, ids=lambda spec: f"{spec['name']}{spec['degree']}")
+def test_lattice_values_are_the_decision_function(page, load_frontend, spec):
+    centres, coef, bias = RNG.normal(size=(8, 2)), RNG.normal(size=8), 0.3
+    script = """([s, centres, coef, bias]) =>
+        [...new Lattice([-2, 1, -1, 3], 7, 5, s, centres).values(coef, bias)]"""
+    load_frontend(page)
+    values = page.evaluate(script, [spec, centres.tolist(), coef.tolist(), bias])
+    xx, yy = np.meshgrid(np.linspace(-2, 1, 7), np.linspace(-1, 3, 5))
+    expected = python_gram(spec, np.c_[xx.ravel(), yy.ravel()], centres) @ coef + bias
+    np.testing.assert_allclose(values, expected, rtol=1e-11, atol=1e-11)
+
+
+def test_a_lattice_takes_columns_over_only_where_they_are_the_same(page, load_frontend):
+    load_frontend(page)
+    same = page.evaluate("""() => {
+      const kernel = {name: "rbf", gamma: 1, degree: 3, coef0: 0};
+      const first = new Lattice([0, 1, 0, 1], 4, 4, kernel, [[0, 0], [1, 1]]);
+      const moved = new Lattice([0, 1, 0, 1], 4, 4, kernel, [[0, 0], [1, 0]], first);
+      const other = new Lattice([0, 2, 0, 1], 4, 4, kernel, [[0, 0], [1, 1]], first);
+      return [moved.columns[0] === first.columns[0], moved.columns[1] === first.columns[1],
+              other.columns[0] === first.columns[0]];
+    }""")
+    assert same == [True, False, False]
+
+
+def test_level_lines_of_a_circle_close_and_lie_on_it(page, load_frontend):
+    load_frontend(page)
+    paths = page.evaluate("""() => {
+      const n = 41;
+      const values = Float64Array.from({length: n * n}, (_, k) => Math.hypot(k % n - 20, Math.floor(k / n) - 20));
+      return levelPaths(values, n, n, 12.3);
+    }""")
+    assert len(paths) == 1
+    assert paths[0][0] == paths[0][-1]
+    distances = np.hypot(*(np.array(paths[0]) - 20).T)
+    np.testing.assert_allclose(distances, 12.3, atol=0.02)
+
+
+def test_ambiguous_cells_are_decided_by_their_mean(page, load_frontend):
+    load_frontend(page)
+    above, below = page.evaluate(
+        "() => [[3, -1, -1, 3], [1, -3, -3, 1]].map((v) => levelPaths(v, 2, 2, 0).map((p) => p.flat()))"
+    )
+    assert len(above) == len(below) == 2
+    # Mean above the level: lines cut off the two low corners, otherwise the two high ones.
+    assert sorted(map(sorted, above)) != sorted(map(sorted, below))
+
+
+def test_votes_and_ties_are_those_of_scikit_learn(page, load_frontend):
+    X = RNG.normal(size=(60, 2))
+    y = RNG.integers(0, 4, size=60)
+    machine = Reference(
+        C=3, gamma=0.8, decision_function_shape="ovr", break_ties=True
+    ).fit(X, y)  # fmt: skip
+    pairwise = Reference(C=3, gamma=0.8, decision_function_shape="ovo").fit(X, y)
+    places = RNG.uniform(-3, 3, size=(3000, 2))
+    # scikit-learn's pairwise values are positive for the FIRST class of the pair.
+    values = -pairwise.decision_function(places)
+    functions = [{"classes": [a, b]} for a in range(4) for b in range(a + 1, 4)]
+    load_frontend(page)
+    winners = page.evaluate(
+        "([f, v]) => { const vote = new Vote(f); return v.map((row) => vote.winner(row)); }",
+        [functions, values.tolist()],
+    )
+    np.testing.assert_array_equal(winners, machine.predict(places))
+
+
+def test_no_top_level_name_is_declared_twice():
+    names = re.findall(r"^(?:const|let|class|function) +(\w+)", frontend.script(), flags=re.MULTILINE)
+    assert sorted(names) == sorted(set(names))
+
+
+def test_every_listed_file_is_there():
+    missing = [name for name in frontend.SCRIPTS + frontend.STYLES if not (frontend.HERE / name).exists()]
+    assert missing == []
