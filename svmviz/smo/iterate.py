@@ -1,0 +1,213 @@
+"""Where the solver stands: multipliers, gradient, and what each index may still do."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from svmviz.gram import Hessian
+from svmviz.problem import EPS, DualProblem
+
+Array = np.ndarray
+Blocked = Literal["none", "i", "j", "both"]
+
+# The smallest curvature along a pair, relative to the largest diagonal entry of H: below it lie rounding,
+# duplicates and kernels that are not positive semidefinite (LIBSVM's tau, made independent of scale).
+CURVATURE_FLOOR = 1e-12
+# A multiplier this near to a bound, relative to the bound, has only rounding between them: it is put on it.
+SNAP = 4 * EPS
+
+
+class Move(NamedTuple):
+    """One pair moved: z_i grew and z_j shrank by `step`.
+
+    Attributes
+    ----------
+    group, i, j : int
+        The group and the dual indices of the pair.
+    gradient_i, gradient_j : float
+        Gradients before the move.
+    violation : float
+        Violation of the whole problem before the move.
+    curvature : float
+        H_ii + H_jj - 2 H_ij as it is; the step uses at least the floor.
+    unclipped, step : float
+        Minimiser along the pair, and how far it went.
+    blocked : "none", "i", "j" or "both"
+        Whose bound clipped the step.
+    z_i_before, z_i_after, z_j_before, z_j_after : float
+    """
+
+    group: int
+    i: int
+    j: int
+    gradient_i: float
+    gradient_j: float
+    violation: float
+    curvature: float
+    unclipped: float
+    step: float
+    blocked: Blocked
+    z_i_before: float
+    z_i_after: float
+    z_j_before: float
+    z_j_after: float
+
+
+class Iterate:
+    """Multipliers z with the gradient Hz + p, kept in step while pairs move.
+
+    Which indices may grow or shrink changes for two indices a move, so it is kept and not worked out anew:
+    as masks, and as penalties that push the others out of a minimum or a maximum.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    hessian : Hessian
+    z : ndarray (n,)
+        Feasible; copied.
+    gradient : ndarray (n,), optional
+        H z + p if known; copied.
+    """
+
+    def __init__(self, problem: DualProblem, hessian: Hessian, z: Array, gradient: Array | None = None):
+        self.problem = problem
+        self.hessian = hessian
+        self.z = np.array(z, dtype=float)
+        self.gradient = hessian.gradient(self.z) if gradient is None else np.array(gradient, dtype=float)
+        self.floor = CURVATURE_FLOOR * max(float(np.abs(hessian.diagonal).max()), 1e-300)
+        self.negative_curvature = False
+        self.may_grow = np.empty(problem.n, dtype=bool)
+        self.may_shrink = np.empty(problem.n, dtype=bool)
+        self._grow_penalty = np.empty(problem.n)
+        self._shrink_penalty = np.empty(problem.n)
+        self.up_gradient = np.empty(problem.n)
+        self.low_gradient = np.empty(problem.n)
+        self._buffer = np.empty(problem.n)
+        self._starts = problem.starts
+        self._ends = np.append(self._starts[1:], problem.n)
+        self._extremes = (0, 0)
+        self._column: tuple[int, Array] = (-1, self._buffer)
+        self.violation = np.inf
+        self._look()
+
+    def scan(self) -> float:
+        """Find the most violated group and its two extremes; the violation of the problem."""
+        np.add(self.gradient, self._grow_penalty, out=self.up_gradient)
+        np.add(self.gradient, self._shrink_penalty, out=self.low_gradient)
+        first, last = 0, self.problem.n
+        if len(self._starts) > 1:
+            spread = np.maximum.reduceat(self.low_gradient, self._starts)
+            spread -= np.minimum.reduceat(self.up_gradient, self._starts)
+            worst = int(spread.argmax())
+            first, last = int(self._starts[worst]), int(self._ends[worst])
+        i = first + int(self.up_gradient[first:last].argmin())
+        j = first + int(self.low_gradient[first:last].argmax())
+        self._extremes = (i, j)
+        self.violation = max(0.0, float(self.low_gradient[j] - self.up_gradient[i]))
+        return self.violation
+
+    def extremes(self) -> tuple[int, int]:
+        """The maximal violating pair (i, j)."""
+        return self._extremes
+
+    def members(self, i: int) -> slice:
+        """The dual indices of i's group."""
+        group = self.problem.group[i]
+        return slice(int(self._starts[group]), int(self._ends[group]))
+
+    def is_free(self, i: int) -> bool:
+        """Whether z_i lies strictly between its bounds."""
+        return bool(self.may_grow[i] and self.may_shrink[i])
+
+    def column(self, i: int) -> Array:
+        """H[:, i]; the last one is kept, since a rule and the move that follows both need it."""
+        if self._column[0] != i:
+            self._column = (i, self.hessian.column(i))
+        return self._column[1]
+
+    def curvatures(self, i: int, members: slice) -> Array:
+        """H_ii + H_kk - 2 H_ik for k in members, at least the floor."""
+        curvatures = self.column(i)[members] * -2.0
+        curvatures += self.hessian.diagonal[members]
+        curvatures += self.hessian.diagonal[i]
+        return np.maximum(curvatures, self.floor, out=curvatures)
+
+    def move(self, i: int, j: int) -> Move:
+        """Minimise along the pair within the box, Platt (1999), equations (16) to (18), in signed multipliers."""
+        problem, z, g = self.problem, self.z, self.gradient
+        column_i = self.column(i)
+        column_j = self.hessian.column(j)
+        gradient_i, gradient_j = float(g[i]), float(g[j])
+        z_i, z_j = float(z[i]), float(z[j])
+        curvature = float(self.hessian.diagonal[i] + self.hessian.diagonal[j] - 2.0 * column_i[j])
+        if curvature < -self.floor:
+            self.negative_curvature = True
+        unclipped = (gradient_j - gradient_i) / max(curvature, self.floor)
+        lo_i, hi_i, lo_j, hi_j = (
+            float(b) for b in (problem.lo[i], problem.hi[i], problem.lo[j], problem.hi[j])
+        )
+        room_i, room_j = hi_i - z_i, z_j - lo_j
+        step = min(unclipped, room_i, room_j)
+        hits_i, hits_j = step >= room_i, step >= room_j
+        blocked: Blocked = "both" if hits_i and hits_j else "i" if hits_i else "j" if hits_j else "none"
+        z_i_after = hi_i if hits_i else _snapped_one(z_i + step, lo_i, hi_i)
+        z_j_after = lo_j if hits_j else _snapped_one(z_j - step, lo_j, hi_j)
+        np.subtract(column_i, column_j, out=self._buffer)
+        self._buffer *= step
+        g += self._buffer
+        self._put(i, z_i_after)
+        self._put(j, z_j_after)
+        violation, group = self.violation, int(problem.group[i])
+        return Move(
+            group, i, j, gradient_i, gradient_j, violation, curvature, unclipped, step, blocked,
+            z_i, z_i_after, z_j, z_j_after,
+        )  # fmt: skip
+
+    def shift(self, indices: Array, change: Array, gradient_change: Array, blocked: Array) -> None:
+        """Add `change` to the multipliers `indices`; those in `blocked` are at the bound they moved towards."""
+        problem = self.problem
+        self.z[indices] = _snapped(self.z[indices] + change, problem.lo[indices], problem.hi[indices])
+        nearer_hi = problem.hi[blocked] - self.z[blocked] < self.z[blocked] - problem.lo[blocked]
+        self.z[blocked] = np.where(nearer_hi, problem.hi[blocked], problem.lo[blocked])
+        self.gradient += gradient_change
+        self._look()
+
+    def refresh(self) -> float:
+        """Give the sums back what rounding took, compute the gradient anew, and scan; the violation."""
+        self.z[:] = self.problem.restore_sums(self.z)
+        self.gradient[:] = self.hessian.gradient(self.z)
+        return self._look()
+
+    def _look(self) -> float:
+        """Work out anew what each index may do, and scan."""
+        np.less(self.z, self.problem.hi, out=self.may_grow)
+        np.greater(self.z, self.problem.lo, out=self.may_shrink)
+        self._grow_penalty[:] = np.where(self.may_grow, 0.0, np.inf)
+        self._shrink_penalty[:] = np.where(self.may_shrink, 0.0, -np.inf)
+        return self.scan()
+
+    def _put(self, i: int, value: float) -> None:
+        self.z[i] = value
+        grow, shrink = value < self.problem.hi[i], value > self.problem.lo[i]
+        self.may_grow[i], self.may_shrink[i] = grow, shrink
+        self._grow_penalty[i] = 0.0 if grow else np.inf
+        self._shrink_penalty[i] = 0.0 if shrink else -np.inf
+
+
+def _snapped(values: Array, lo: Array, hi: Array) -> Array:
+    """The bound itself for a value that only rounding keeps from it; the scale is the width of the box."""
+    near = SNAP * np.where(np.isfinite(hi - lo), hi - lo, 0.0)
+    return np.where(values - lo <= near, lo, np.where(hi - values <= near, hi, values))
+
+
+def _snapped_one(value: float, lo: float, hi: float) -> float:
+    """`_snapped` for one number: half of the cost of a pair would be NumPy's calls."""
+    near = SNAP * (hi - lo)
+    if near == math.inf:
+        return value
+    if value - lo <= near:
+        return lo
+    return hi if hi - value <= near else value

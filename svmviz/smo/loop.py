@@ -1,0 +1,231 @@
+"""The first loop: sequential minimal optimization, once, for any number of groups.
+
+Pick a pair in one group, move it, update the gradient, until the violation is within the tolerance, the
+iteration limit is reached, or the objective no longer improves in floating point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmviz.errors import InvalidProblemError
+from svmviz.gram import Hessian
+from svmviz.problem import EPS, Certificate, DualProblem, Status
+from svmviz.smo.iterate import Iterate, Move
+from svmviz.smo.newton import newton_phase
+from svmviz.smo.selection import make_selection
+
+Array = np.ndarray
+
+# Pairs between two looks at the objective. LIBSVM's limit on the pairs is kept for max_iter = -1.
+PROGRESS_WINDOW = 1000
+DEFAULT_LIMIT = 10_000_000
+NEWTON_INTERVAL = 20
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run the loop.
+
+    Attributes
+    ----------
+    tol : float, default 1e-3
+        Largest violation that counts as optimal, in units of the gradient.
+    max_iter : int, default -1
+        Limit on the pairs moved; -1: 10 million, or 100 a dual index where that is more.
+    selection : "second_order", "max_violating" or "platt"
+        How the pair is picked.
+    newton : bool, default True
+        Jump to the minimum over the free multipliers every `NEWTON_INTERVAL` pairs. A run that is recorded or
+        stepped through goes without: each of its steps is a pair.
+
+    Raises
+    ------
+    InvalidProblemError
+        When tol is not a positive number or max_iter is neither -1 nor at least 0.
+    """
+
+    tol: float = 1e-3
+    max_iter: int = -1
+    selection: str = "second_order"
+    newton: bool = True
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.tol) and self.tol > 0):
+            raise InvalidProblemError(f"tol must be a positive number, not {self.tol!r}.")
+        if self.max_iter < -1:
+            raise InvalidProblemError(
+                f"max_iter must be -1 (no limit of yours) or at least 0, not {self.max_iter}."
+            )
+
+    def limit(self, n: int) -> int:
+        """The number of pairs after which the loop gives up."""
+        return max(DEFAULT_LIMIT, 100 * n) if self.max_iter == -1 else self.max_iter
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where the loop ended.
+
+    Attributes
+    ----------
+    z : ndarray (n,)
+        Signed multipliers, in their box, sums met.
+    gradient : ndarray (n,)
+        H z + p, computed anew at the end.
+    certificate : Certificate
+    """
+
+    z: Array
+    gradient: Array
+    certificate: Certificate
+
+
+class Loop:
+    """One run, pair by pair: iterating yields each Move after it was made; then `solution()` says how it ended.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    hessian : Hessian
+    options : Options
+    z, gradient : ndarray (n,), optional
+        Where to start from; default: `problem.start()`.
+    """
+
+    def __init__(
+        self,
+        problem: DualProblem,
+        hessian: Hessian,
+        options: Options,
+        z: Array | None = None,
+        gradient: Array | None = None,
+    ):
+        self.problem = problem
+        self.hessian = hessian
+        self.options = options
+        self.iterate = Iterate(problem, hessian, problem.start() if z is None else z, gradient)
+        self.reason = ""
+        self.iterations = 0
+        self._status: Status = "capped"
+
+    def __iter__(self) -> Iterator[Move]:
+        """Move pairs until the loop has a status; the part of the rule that found the pair is in `reason`."""
+        iterate, tol = self.iterate, self.options.tol
+        selection = make_selection(self.options.selection, tol)
+        limit = self.options.limit(self.problem.n)
+        progress = _Progress(iterate)
+        while True:
+            if iterate.violation <= tol and iterate.refresh() <= tol:
+                self._status = "optimal"
+                return
+            if self.iterations >= limit:
+                self._status = "capped"
+                return
+            if progress.stalled(self.iterations):
+                self._status = "no progress"
+                return
+            choice = selection.pick(iterate)
+            self.reason = choice.reason
+            move = iterate.move(choice.i, choice.j)
+            selection.moved(iterate, choice)
+            iterate.scan()
+            progress.note(move)
+            self.iterations += 1
+            yield move
+            if self.options.newton and self.iterations % NEWTON_INTERVAL == 0:
+                newton_phase(iterate)
+
+    def run(self) -> Solution:
+        """Move pairs to the end."""
+        for _ in self:
+            pass
+        return self.solution()
+
+    def solution(self) -> Solution:
+        """What the run has reached, certified."""
+        iterate, problem = self.iterate, self.problem
+        iterate.refresh()
+        status = self._status
+        convex = not iterate.negative_curvature and self.hessian.positive_semidefinite
+        if status == "optimal" and not convex:
+            status = "stationary"
+        certificate = Certificate(
+            objective=problem.objective(iterate.z, iterate.gradient),
+            gap=problem.gap(iterate.z, iterate.gradient) if convex else np.inf,
+            violation=iterate.violation,
+            status=status,
+            iterations=self.iterations,
+        )
+        return Solution(iterate.z.copy(), iterate.gradient.copy(), certificate)
+
+
+class _Progress:
+    """Sees when the objective no longer improves, also when two pairs undo each other for ever.
+
+    Once a window the objective is computed and compared. The first time it has not fallen by more than its own
+    rounding, the gradient is computed anew, since what looked like progress may have been drift; the second
+    time the run is over. A pair that does not move at all counts as a window.
+    """
+
+    def __init__(self, iterate: Iterate):
+        self.iterate = iterate
+        self.window = max(PROGRESS_WINDOW, iterate.problem.n)
+        self.next_look = self.window
+        self.stuck = False
+        self.warned = False
+        self.best = self._objective()[0]
+
+    def note(self, move: Move) -> None:
+        """Remember whether the pair moved."""
+        self.stuck = move.z_i_before == move.z_i_after and move.z_j_before == move.z_j_after
+
+    def stalled(self, iterations: int) -> bool:
+        """Whether to give up, looked at once a window or when a pair did not move."""
+        if iterations < self.next_look and not self.stuck:
+            return False
+        self.next_look = iterations + self.window
+        objective, rounding = self._objective()
+        improved = objective < self.best - rounding and not self.stuck
+        self.best = min(self.best, objective)
+        self.stuck = False
+        if improved:
+            self.warned = False
+            return False
+        if self.warned:
+            return True
+        self.warned = True
+        self.iterate.refresh()
+        return False
+
+    def _objective(self) -> tuple[float, float]:
+        terms = self.iterate.z * (self.iterate.gradient + self.iterate.problem.linear)
+        return 0.5 * float(terms.sum()), 2 * EPS * float(np.abs(terms).sum())
+
+
+def minimize(
+    problem: DualProblem,
+    hessian: Hessian,
+    options: Options | None = None,
+    z: Array | None = None,
+    gradient: Array | None = None,
+) -> Solution:
+    """Solve a dual problem by sequential minimal optimization.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    hessian : Hessian
+        Of this problem.
+    options : Options, optional
+    z, gradient : ndarray (n,), optional
+        A feasible start and its gradient.
+
+    Returns
+    -------
+    Solution
+    """
+    return Loop(problem, hessian, options or Options(), z, gradient).run()

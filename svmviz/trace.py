@@ -1,0 +1,245 @@
+"""A recorded run: every step with all that a person needs to check it by hand, saved without loss.
+
+A trace holds the problem too, so that it can be opened elsewhere, replayed and recomputed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from svmviz import kernels
+from svmviz.errors import InvalidProblemError
+from svmviz.gram import Hessian
+from svmviz.kernels import Kernel
+from svmviz.problem import Certificate, DualProblem
+from svmviz.smo.loop import Loop, Options
+from svmviz.smo.steps import Step, steps
+
+Array = np.ndarray
+
+FORMAT = "svmviz trace 1"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A run with its problem.
+
+    Attributes
+    ----------
+    machine : "C-SVC" or "epsilon-SVR"
+        What the problem is the dual of.
+    X : ndarray (n_samples, n_features)
+        The samples; the Gram matrix where the kernel is precomputed or a function.
+    y : ndarray (n_samples,)
+        Signs of a classifier, targets of a regressor.
+    kernel : dict
+        Name and parameters, see `svmviz.kernels.describe`.
+    parameters : dict
+        Of the machine, such as C and epsilon, for a person to read.
+    problem : DualProblem
+    start : ndarray (n,)
+        The multipliers before the first step.
+    tol : float
+    rule : str
+    steps : tuple of Step
+    certificate : Certificate
+        "capped" when the recording was cut short.
+    """
+
+    machine: str
+    X: Array
+    y: Array
+    kernel: dict[str, Any]
+    parameters: dict[str, float]
+    problem: DualProblem
+    start: Array
+    tol: float
+    rule: str
+    steps: tuple[Step, ...]
+    certificate: Certificate
+
+    def hessian(self) -> Hessian:
+        """H of the problem, from the samples and the kernel."""
+        kernel = kernels.from_description(self.kernel)
+        return Hessian(self.problem, kernel(self.X, self.X), kernel.positive_semidefinite)
+
+    def multipliers(self, position: int) -> Array:
+        """The signed multipliers (n,) after `position` steps, 0 to len(steps)."""
+        z = self.start.copy()
+        for step in self.steps[:position]:
+            z[step.i], z[step.j] = step.z_i_after, step.z_j_after
+        return z
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The steps as one list a field."""
+        return {f.name: [getattr(step, f.name) for step in self.steps] for f in fields(Step)}
+
+    def to_json(self) -> str:
+        """The whole trace as JSON; numbers keep every bit. Infinite bounds are written as "inf" and "-inf"."""
+        return json.dumps(self._head() | {"steps": _encode(self.columns())}, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Trace:
+        """Read back what `to_json` wrote.
+
+        Raises
+        ------
+        InvalidProblemError
+            When the text is no such trace.
+        """
+        try:
+            content = json.loads(text)
+            columns = {name: _decode(values) for name, values in content["steps"].items()}
+            return cls._from_parts(content, _steps_from_columns(columns))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InvalidProblemError(
+                "This file is not a trace saved by svmviz: choose another file."
+            ) from error
+
+    def to_csv(self) -> str:
+        """One line a step under a header; a first line starting with # holds the problem as JSON."""
+        out = io.StringIO()
+        out.write("# " + json.dumps(self._head(), allow_nan=False) + "\n")
+        writer = csv.writer(out, lineterminator="\n")
+        names = [f.name for f in fields(Step)]
+        writer.writerow(names)
+        writer.writerows([_cell(getattr(step, name)) for name in names] for step in self.steps)
+        return out.getvalue()
+
+    @classmethod
+    def from_csv(cls, text: str) -> Trace:
+        """Read back what `to_csv` wrote.
+
+        Raises
+        ------
+        InvalidProblemError
+            When the text is no such trace.
+        """
+        try:
+            first, _, rest = text.partition("\n")
+            content = json.loads(first.removeprefix("# "))
+            rows = list(csv.DictReader(io.StringIO(rest)))
+            columns = {f.name: [row[f.name] for row in rows] for f in fields(Step)}
+            return cls._from_parts(content, _steps_from_columns(columns))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InvalidProblemError(
+                "This file is not a trace saved by svmviz: choose another file."
+            ) from error
+
+    def _head(self) -> dict[str, Any]:
+        problem = {f.name: getattr(self.problem, f.name).tolist() for f in fields(DualProblem)}
+        return {
+            "format": FORMAT,
+            "machine": self.machine,
+            "kernel": self.kernel,
+            "parameters": self.parameters,
+            "tol": self.tol,
+            "rule": self.rule,
+            "X": self.X.tolist(),
+            "y": self.y.tolist(),
+            "problem": _encode(problem),
+            "start": self.start.tolist(),
+            "certificate": _encode(asdict(self.certificate)),
+        }
+
+    @classmethod
+    def _from_parts(cls, content: dict[str, Any], steps: tuple[Step, ...]) -> Trace:
+        if content["format"] != FORMAT:
+            raise KeyError("format")
+        return cls(
+            machine=content["machine"],
+            X=np.array(content["X"], dtype=float),
+            y=np.array(content["y"], dtype=float),
+            kernel=content["kernel"],
+            parameters=content["parameters"],
+            problem=DualProblem(**{name: np.array(_decode(v)) for name, v in content["problem"].items()}),
+            start=np.array(content["start"], dtype=float),
+            tol=content["tol"],
+            rule=content["rule"],
+            steps=steps,
+            certificate=Certificate(**{name: _decode(v) for name, v in content["certificate"].items()}),
+        )
+
+
+def record(
+    machine: str,
+    X: Array,
+    y: Array,
+    kernel: Kernel,
+    parameters: dict[str, float],
+    problem: DualProblem,
+    options: Options,
+    max_steps: int = 5000,
+    hessian: Hessian | None = None,
+) -> Trace:
+    """Run the loop from its start and keep every step.
+
+    Parameters
+    ----------
+    machine : str
+        See `Trace`.
+    X : ndarray (n_samples, n_features)
+    y : ndarray (n_samples,)
+    kernel : Kernel
+    parameters : dict
+        Kept for a person to read.
+    problem : DualProblem
+    options : Options
+    max_steps : int, default 5000
+        The recording is cut short after this many.
+    hessian : Hessian, optional
+        If it is there already.
+    """
+    hessian = hessian or Hessian(problem, kernel(X, X), kernel.positive_semidefinite)
+    loop = Loop(problem, hessian, replace(options, newton=False))
+    start = loop.iterate.z.copy()
+    recorded = tuple(islice(steps(loop), max_steps))
+    named = kernel.name not in ("callable", "precomputed")
+    return Trace(
+        machine=machine,
+        X=np.asarray(X, dtype=float) if named else hessian.K,
+        y=np.asarray(y, dtype=float),
+        kernel=kernels.describe(kernel),
+        parameters=parameters,
+        problem=problem,
+        start=start,
+        tol=options.tol,
+        rule=options.selection,
+        steps=recorded,
+        certificate=loop.solution().certificate,
+    )
+
+
+def _steps_from_columns(columns: dict[str, list[Any]]) -> tuple[Step, ...]:
+    kinds = {"int": int, "float": float, "str": str}
+    converters = {f.name: kinds[str(f.type)] for f in fields(Step)}
+    typed = {name: [convert(v) for v in columns[name]] for name, convert in converters.items()}
+    names = list(converters)
+    return tuple(Step(**dict(zip(names, row, strict=True))) for row in zip(*typed.values(), strict=True))
+
+
+def _cell(value: Any) -> Any:
+    return repr(value) if isinstance(value, float) else value
+
+
+def _encode(value: Any) -> Any:
+    """JSON has no infinity: write it as text, wherever it stands."""
+    if isinstance(value, dict):
+        return {k: _encode(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_encode(v) for v in value]
+    return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_decode(v) for v in value]
+    return float(value) if value in ("inf", "-inf", "nan") else value
