@@ -39,7 +39,7 @@ def choose_points(space: workspace.Workspace) -> None:
     with share:
         copy_link(space)
     if space.preset:
-        st.caption(PRESETS[space.preset].description)
+        st.html(f'<p class="note">{PRESETS[space.preset].description}</p>')
     controls.features(space)
 
 
@@ -60,9 +60,8 @@ def show_result(space: workspace.Workspace, fit: fitting.Fit) -> None:
         st.info(fit.message)
     else:
         st.html(results.table(fit))
-        st.page_link(
-            "pages/1_SMO_step_by_step.py", label="Watch SMO find this solution, step by step", icon="▶"
-        )
+        with st.container(key="onward"):
+            st.page_link(page.LESSON, label="Watch SMO find this solution, step by step  →", width="stretch")
 
 
 main()

@@ -1,5 +1,109 @@
-"""The lesson."""
+"""The lesson: every pair that SMO moves on the points of the workspace, forward and back."""
 
-from svmviz.ui import page
+import streamlit as st
 
-page.setup("pages/1_SMO_step_by_step.py", "Which pair does SMO move, and why?")
+from svmviz.errors import InvalidProblemError
+from svmviz.plots.race import race_figure
+from svmviz.ui import controls, lesson, page, results, workspace
+from svmviz.ui.board import stage
+from svmviz.ui.workspace import Workspace
+
+HEIGHT = "calc(100dvh - 8.1rem)"
+
+
+def main() -> None:
+    space = page.setup(page.LESSON, "Which pair moves next, and why?")
+    st.session_state["lesson_start"] = space.position
+    lesson_room()
+
+
+@st.fragment
+def lesson_room() -> None:
+    """Controls and Player: an edit runs only this."""
+    with page.boundary():
+        space = workspace.get()
+        strip = st.container(key="controls")
+        run = lesson.recording(space)
+        with strip:
+            choose(space, run)
+        if space.notice:
+            st.warning(space.notice)
+        data, steps = lesson.playable(space, run, HEIGHT, st.session_state["lesson_start"])
+
+        def keep(position: int) -> None:
+            space.position = position
+
+        stage(data, key="player", on_edit=space.apply_edit, on_position=keep, steps=steps)
+
+
+def choose(space: Workspace, run: lesson.Recording) -> None:
+    several = space.task == "classification" and len(space.present()) > 2
+    widths = [3, 2.8, 2.6, 3.8, 2, 1.8, 1.6]
+    if several:
+        widths.insert(1, 2.6)
+    columns = iter(st.columns(widths, vertical_alignment="bottom", gap="small"))
+    with next(columns):
+        controls.preset(space)
+    if several:
+        with next(columns):
+            controls.classes(space)
+    with next(columns):
+        controls.kernel(space)
+    with next(columns):
+        controls.penalty(space)
+    with next(columns):
+        controls.rule(space)
+    with next(columns), st.popover("Machine", width="stretch"):
+        controls.task(space)
+        controls.parameters(space)
+        controls.tolerance(space)
+        controls.features(space)
+    with next(columns), st.popover("Trace", width="stretch"):
+        open_and_save(space, run)
+    with next(columns):
+        if st.button(
+            "Race", help="Race the three rules on these points.", width="stretch", disabled=run.trace is None
+        ):
+            show_race(space)
+
+
+def open_and_save(space: Workspace, run: lesson.Recording) -> None:
+    st.file_uploader(
+        "Open a trace", type=["json", "csv"], key="trace_file", on_change=open_file, args=(space,)
+    )
+    trace = run.trace
+    for kind, mime in (("json", "application/json"), ("csv", "text/csv")):
+        st.download_button(
+            f"Save the trace as {kind.upper()}",
+            getattr(trace, f"to_{kind}", ""),
+            file_name=f"trace.{kind}",
+            mime=mime,
+            on_click="ignore",
+            width="stretch",
+            disabled=trace is None,
+        )
+
+
+def open_file(space: Workspace) -> None:
+    uploaded = st.session_state["trace_file"]
+    if uploaded is None:
+        return
+    try:
+        lesson.open_trace(space, uploaded.getvalue().decode("utf-8"))
+    except UnicodeDecodeError:
+        space.notice = "This file is not a trace saved by svmviz: choose another file."
+    except InvalidProblemError as error:
+        space.notice = str(error)
+
+
+@st.dialog("The three rules on the same points", width="large")
+def show_race(space: Workspace) -> None:
+    with page.boundary():
+        traces = lesson.race(space)
+        names = {rule: controls.RULE_NAMES[rule] for rule in traces}
+        gaps = {names[rule]: results.gaps(trace) for rule, trace in traces.items()}
+        st.plotly_chart(race_figure(gaps), width="stretch", config={"displaylogo": False})
+        st.html(results.race_table({names[rule]: trace for rule, trace in traces.items()}))
+
+
+main()

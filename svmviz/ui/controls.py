@@ -33,6 +33,7 @@ def _one_two_five(first: int, last: int) -> list[float]:
 C_GRID = _one_two_five(-3, 5)
 GAMMA_GRID: list[Any] = ["scale", *_one_two_five(-2, 2)]
 EPSILON_GRID = [0.0, *_one_two_five(-3, 1)]
+TOLERANCES = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1]
 DEGREES = list(range(1, 11))
 COEF0_GRID = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 5.0]
 
@@ -157,6 +158,27 @@ def _coef0(space: Workspace) -> None:
 
 def _epsilon(space: Workspace) -> None:
     slider(space, "epsilon", "ε", EPSILON_GRID, "Half the width of the tube: smaller errors are free.")
+
+
+def classes(space: Workspace) -> None:
+    """Choose the two classes of the lesson, where there are more."""
+    present = space.present()
+    if space.task == "regression" or len(present) < 3:
+        return
+    space.pair = space.present_pair()
+    pairs = [(a, b) for a in present for b in present if a < b]
+    st.selectbox(
+        "Two classes",
+        pairs,
+        format_func=lambda pair: f"{space.classes[pair[0]]} / {space.classes[pair[1]]}",
+        help="A machine tells two classes apart; choose which two to watch.",
+        **bound(space, "pair"),
+    )
+
+
+def tolerance(space: Workspace) -> None:
+    """Slider for the tolerance at which the solver stops."""
+    slider(space, "tol", "Tolerance", TOLERANCES, "The largest violation that counts as optimal.")
 
 
 def rule(space: Workspace) -> None:

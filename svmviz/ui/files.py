@@ -25,6 +25,13 @@ def open_and_save(space: Workspace) -> None:
         _choose_columns(space, table)
     if space.notice:
         st.warning(space.notice)
+    st.button(
+        "Standardise both columns",
+        help="Shift and scale each column to mean 0 and deviation 1.",
+        on_click=space.standardise,
+        width="stretch",
+        disabled=not len(space.points),
+    )
     st.download_button(
         "Save the points as CSV",
         lambda: datasets.to_csv(space.dataset()),

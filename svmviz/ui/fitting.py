@@ -126,7 +126,7 @@ def _fit_classifier(space: Workspace) -> Fit:
         results.append(_result(f"{space.classes[a]} / {space.classes[b]}", expansion, pair.certificate))
     model = _model(space, machine.support_vectors_, functions, "vote", status)
     wrong = int(np.sum(machine.predict(space.points) != space.labels))
-    error = f"{wrong} of {len(space.points)} ({wrong / len(space.points):.1%})"
+    error = f"{wrong} of {len(space.points)} ({100 * wrong / len(space.points):.1f} %)"
     return Fit(None, model, tuple(results), machine.certificate_, error)
 
 

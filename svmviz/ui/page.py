@@ -11,7 +11,8 @@ from svmviz import datasets
 from svmviz.ui import link, server, workspace
 from svmviz.ui.workspace import Workspace
 
-PAGES = {"app.py": "Draw and fit", "pages/1_SMO_step_by_step.py": "SMO step by step"}
+WORKSPACE, LESSON = "app.py", "pages/1_SMO_step_by_step.py"
+PAGES = {WORKSPACE: "Draw and fit", LESSON: "SMO step by step"}
 
 ICON = Path(datasets.__file__).parent / "data" / "icon.svg"
 
@@ -25,6 +26,10 @@ STYLE = """
   .st-key-strip { border-bottom: 1px solid color-mix(in srgb, currentColor 18%, transparent); }
   .st-key-strip h1 { font-size: 1.15rem; font-weight: 650; padding: 0; margin: 0; white-space: nowrap; }
   .st-key-strip p { margin: 0; }
+  p.note { margin: 0; font-size: 0.93rem; opacity: 0.85; }
+  .st-key-onward a { justify-content: center; border: 1px solid; border-radius: 0.4rem; }
+  .st-key-onward a { background: color-mix(in srgb, var(--st-primary-color) 10%, transparent); }
+  .st-key-onward p { font-weight: 600; }
   .st-key-strip a { padding: 0.1rem 0.7rem; border-radius: 0; }
   [class*="st-key-here_"] a { border-bottom: 3px solid var(--st-primary-color, #0b5fa5); }
   [class*="st-key-here_"] p { font-weight: 650; }

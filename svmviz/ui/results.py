@@ -4,7 +4,15 @@ import html
 import math
 
 from svmviz.problem import Certificate
+from svmviz.trace import Trace
 from svmviz.ui.fitting import Fit, MachineResult
+
+ENDS = {
+    "optimal": "optimal",
+    "capped": "recording full",
+    "no progress": "no further progress",
+    "stationary": "stationary",
+}
 
 STYLE = """
 <style>
@@ -12,7 +20,7 @@ STYLE = """
   table.result th, table.result td { padding: 0.16rem 0.8rem 0.16rem 0; font-variant-numeric: tabular-nums; }
   table.result th { text-align: left; font-weight: 500; opacity: 0.8; white-space: nowrap; }
   table.result tr { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
-  div.results { max-height: 15rem; overflow-y: auto; }
+  div.results { max-height: max(15rem, calc(100dvh - 29rem)); overflow-y: auto; }
 </style>
 """
 
@@ -34,7 +42,7 @@ def table(fit: Fit) -> str:
     rows = [
         ("Training error", fit.error),
         ("Status", status(fit.certificate)),
-        ("Objective", f"{fit.certificate.objective:.6g}"),
+        ("Dual objective", _number(fit.certificate.objective)),
         ("Duality gap", gap(fit.certificate)),
     ]
     if len(fit.machines) == 1:
@@ -55,7 +63,7 @@ def _machines(machines: tuple[MachineResult, ...]) -> str:
     head = "<tr><th>One against one</th><th>free</th><th>at the bound</th><th>bias</th><th>gap</th></tr>"
     lines = [
         f"<tr><td>{html.escape(m.name)}</td><td>{m.n_free}</td><td>{m.n_bounded}</td>"
-        f"<td>{html.escape(bias(m))}</td><td>{html.escape(gap(m.certificate))}</td></tr>"
+        f"<td>{html.escape(_short_bias(m))}</td><td>{html.escape(gap(m.certificate))}</td></tr>"
         for m in machines
     ]
     return f'<table class="result">{head}{"".join(lines)}'
@@ -67,6 +75,10 @@ def bias(machine: MachineResult) -> str:
         return _number(machine.bias)
     low, high = machine.bias_interval
     return f"any of [{_number(low)}, {_number(high)}]: no multiplier is free"
+
+
+def _short_bias(machine: MachineResult) -> str:
+    return bias(machine).removeprefix("any of ").partition(":")[0]
 
 
 def gap(certificate: Certificate) -> str:
@@ -90,4 +102,29 @@ def status(certificate: Certificate) -> str:
 def _number(value: float) -> str:
     if math.isinf(value):
         return "−∞" if value < 0 else "∞"
-    return f"{value:.4g}".replace("-", "−")
+    return f"{value:.5g}".replace("-", "−")
+
+
+def gaps(trace: Trace) -> list[float]:
+    """Duality gap before the first step of a trace and after each, (steps + 1,)."""
+    if not trace.steps:
+        return [trace.certificate.gap]
+    return [trace.steps[0].gap_before, *(step.gap_after for step in trace.steps)]
+
+
+def race_table(traces: dict[str, Trace]) -> str:
+    """Pairs that each rule needed, as HTML.
+
+    Parameters
+    ----------
+    traces : dict of Trace
+        By the name of the rule.
+    """
+    head = "<tr><th>Rule</th><th>pairs</th><th>objective</th><th>gap</th><th>end</th></tr>"
+    lines = [
+        f"<tr><td>{html.escape(name)}</td><td>{len(trace.steps):,}</td>"
+        f"<td>{_number(trace.certificate.objective)}</td><td>{html.escape(gap(trace.certificate))}</td>"
+        f"<td>{ENDS[trace.certificate.status]}</td></tr>"
+        for name, trace in traces.items()
+    ]
+    return f'{STYLE}<table class="result">{head}{"".join(lines)}</table>'

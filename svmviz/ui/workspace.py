@@ -48,6 +48,10 @@ class Workspace:
         Whether the points or the task have changed since they were loaded.
     features : pair of int
         Columns of a real data set that are shown.
+    pair : pair of int
+        The two classes that the lesson looks at when there are more.
+    position : int
+        Where the Player stood last.
     revision : int
         Raised whenever Python replaces the points: the browser then adopts them.
     ack : int
@@ -75,6 +79,8 @@ class Workspace:
     preset: str = ""
     edited: bool = False
     features: tuple[int, int] = (0, 1)
+    pair: tuple[int, int] = (0, 1)
+    position: int = 0
     revision: int = 1
     ack: int = 0
     seq: int = 0
@@ -158,6 +164,11 @@ class Workspace:
     def present(self) -> list[int]:
         """Classes that have at least one point, in order."""
         return np.unique(self.labels).tolist()
+
+    def present_pair(self) -> tuple[int, int]:
+        """`pair`, or the first two classes that have points when one of it has none."""
+        present = self.present()
+        return self.pair if set(self.pair) <= set(present) else (present[0], present[1])
 
     def gamma_value(self) -> float:
         """`gamma` as a number: "scale" is 1 / (n_features * variance), 1 without any spread."""

@@ -1,0 +1,53 @@
+"""The race of the rules: how the duality gap falls with every pair that is moved."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+STYLES = (
+    {"color": "#0072B2", "dash": "solid", "symbol": "circle"},
+    {"color": "#D55E00", "dash": "dash", "symbol": "triangle-up"},
+    {"color": "#009E73", "dash": "dot", "symbol": "square"},
+)
+MARKS = 12
+"""Markers a line: enough to tell the lines apart, few enough to see the line."""
+
+
+def race_figure(gaps: Mapping[str, Sequence[float]], quantity: str = "duality gap") -> go.Figure:
+    """Gap against pairs moved, on a log scale.
+
+    Parameters
+    ----------
+    gaps : mapping of str to (T + 1,) sequence of float
+        For every rule its gap before the first pair and after each. Values of 0 and below are left out.
+    quantity : str, default "duality gap"
+        What the values are.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        One line a rule, told apart by colour, dash and marker.
+    """
+    figure = go.Figure()
+    for (name, values), style in zip(gaps.items(), STYLES, strict=False):
+        y = np.asarray(values, float)
+        figure.add_scatter(
+            x=np.arange(len(y)),
+            y=np.where((y > 0) & np.isfinite(y), y, np.nan),
+            name=name,
+            mode="lines+markers",
+            line={"color": style["color"], "dash": style["dash"], "width": 2.5},
+            marker={"symbol": style["symbol"], "size": 9, "maxdisplayed": MARKS},
+            hovertemplate="%{y:.3g} after %{x} pairs",
+        )
+    figure.update_layout(
+        height=360,
+        margin={"l": 10, "r": 10, "t": 36, "b": 10},
+        legend={"orientation": "h", "y": 1.12, "x": 0},
+        hovermode="x unified",
+        font={"size": 14},
+    )
+    figure.update_xaxes(title="pairs moved", rangemode="tozero")
+    figure.update_yaxes(title=f"{quantity} (log scale)", type="log", exponentformat="power")
+    return figure
