@@ -106,7 +106,7 @@ def biases(trace: Trace) -> Array:
     """Bias of the decision function at every position, (steps + 1,)."""
     problem, hessian = trace.problem, trace.hessian()
     z = trace.multipliers(0)
-    gradient = sum((z[k] * hessian.column(k) for k in np.flatnonzero(z)), problem.linear.copy())
+    gradient = sum((z[k] * hessian.column(int(k)) for k in np.flatnonzero(z)), problem.linear.copy())
     result = [midpoint(bias_interval(problem, z, gradient))]
     for step in trace.steps:
         gradient += (step.z_i_after - step.z_i_before) * hessian.column(step.i)

@@ -338,6 +338,25 @@ class ChartCanvas {
     if (this.pointer) this.showReadout();
   }
 
+  /** Paints what seldom changes once, onto a layer of its own, and copies the layer until `key` or the chart changes. */
+  onLayer(ctx, width, height, key, paint) {
+    const ratio = window.devicePixelRatio || 1;
+    const state = JSON.stringify([width, height, ratio, key]);
+    if (state !== this.layerState || this.layerStyle !== this.style || this.layerOf !== this.replay) {
+      this.layer ??= document.createElement("canvas");
+      this.layer.width = Math.round(width * ratio);
+      this.layer.height = Math.round(height * ratio);
+      const onto = this.layer.getContext("2d");
+      onto.setTransform(ratio, 0, 0, ratio, 0, 0);
+      paint(onto);
+      [this.layerState, this.layerStyle, this.layerOf] = [state, this.style, this.replay];
+    }
+    ctx.save();
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.drawImage(this.layer, 0, 0);
+    ctx.restore();
+  }
+
   /** The visible part of 0..count-1 on x, half a place of air on both sides. */
   zoomedScale(count, left, right) {
     const span = Math.max(1, count);

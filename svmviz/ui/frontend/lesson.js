@@ -218,15 +218,15 @@ function classBlocks(labels) {
   return blocks;
 }
 
-/** What stopped a step, in a few words. */
+/** Which bound cut a step short, in a few words; empty where none did. */
 function stoppedBy(replay, step) {
-  const at = (d, goal) => `${replay.letter(d)} of ${replay.name(d)} ${goal}`;
-  const end = (d, z) => (z === 0 ? "reached 0" : "reached C");
-  const i = at(step.i, end(step.i, step.z_i_after));
-  const j = at(step.j, end(step.j, step.z_j_after));
-  if (step.blocked === BLOCKED_BY_I) return i;
-  if (step.blocked === BLOCKED_BY_J) return j;
-  return step.blocked ? `${i}, and ${j}` : "the minimum on the line";
+  const end = (z) => (z === 0 ? "0" : "C");
+  const [i, j] = [replay.name(step.i), replay.name(step.j)];
+  const [endI, endJ] = [end(step.z_i_after), end(step.z_j_after)];
+  if (step.blocked === BLOCKED_BY_I) return `${i} reaches ${endI}`;
+  if (step.blocked === BLOCKED_BY_J) return `${j} reaches ${endJ}`;
+  if (!step.blocked) return "";
+  return endI === endJ ? `${i} and ${j} reach ${endI}` : `${i} reaches ${endI}, ${j} ${endJ}`;
 }
 
 /** Base of the four charts: holds the replay and what is under the pointer on any of them. */
@@ -256,30 +256,33 @@ class PairChart extends LessonChart {
     const { step } = this.replay;
     if (!step) return this.paintEnd(ctx, style, width, height);
     const lines = this.numbers(step);
-    const bottom = height - 17 * lines.length - 40;
-    const side = Math.max(60, Math.min(width * 0.46 - 34, bottom - 22));
-    this.paintBox(ctx, style, step, { left: 34, top: 22, right: 34 + side, bottom: 22 + side });
-    this.paintParabola(ctx, style, step, { left: 34 + side + 24, top: 22, right: width - 8, bottom: 22 + side });
+    const text = height - 17 * lines.length;
+    const side = Math.max(60, Math.min(width * 0.5 - 30, text - 22 - 40));
+    const box = { left: 28, top: 22, right: 28 + side, bottom: 22 + side };
+    this.paintBox(ctx, style, step, box);
+    this.paintParabola(ctx, style, step, { ...box, left: box.right + 18, right: width - 8 });
+    ctx.fillStyle = style.text;
+    ctx.textAlign = "left";
+    ctx.textBaseline = "alphabetic";
     lines.forEach((line, row) => {
       ctx.font = row === lines.length - 1 ? style.bold : style.font;
-      ctx.fillStyle = style.text;
-      ctx.textAlign = "left";
-      ctx.textBaseline = "alphabetic";
-      ctx.fillText(line, 4, height - 6 - 17 * (lines.length - 1 - row), width - 8);
+      ctx.fillText(line, 4, text + 12 + 17 * row, width - 8);
     });
   }
 
   paintEnd(ctx, style, width, height) {
-    haloText(ctx, style, "No pair is left to improve.", width / 2, height / 2, { align: "center", colour: style.muted });
+    const { status } = this.replay.trace;
+    const text = status === "optimal" ? "No pair is left to improve." : `The run ends here: ${status}.`;
+    haloText(ctx, style, text, width / 2, height / 2, { align: "center", colour: style.muted });
   }
 
   /** The numbers to check by hand. */
   numbers(step) {
     const slope = step.gradient_j - step.gradient_i;
     return [
-      `slope gⱼ − gᵢ = ${readableNumber(slope, 4)},  curvature η = ${readableNumber(step.curvature, 4)}`,
-      `lowest at t = slope / η = ${readableNumber(step.unclipped, 4)}`,
-      step.blocked ? `cut to t = ${readableNumber(step.step, 4)}: ${stoppedBy(this.replay, step)}` : `not cut: t = ${readableNumber(step.step, 4)}`,
+      `g differs by ${readableNumber(slope, 4)}, curvature ${readableNumber(step.curvature, 4)}`,
+      `minimum at t = ${readableNumber(slope, 4)} / ${readableNumber(step.curvature, 4)} = ${readableNumber(step.unclipped, 4)}`,
+      step.blocked ? `cut to t = ${readableNumber(step.step, 4)}: ${stoppedBy(this.replay, step)}` : `within the box: t = ${readableNumber(step.step, 4)}`,
     ];
   }
 
@@ -487,15 +490,25 @@ class ViolationChart extends SampleChart {
 
   paintState(ctx, style, width, height) {
     const [low, high] = this.range();
-    const axes = this.axesFor(width, height, (box) => new LinearScale(low, high, box.bottom, box.top), 24);
+    const axes = this.axesFor(width, height, (box) => new LinearScale(low, high, box.bottom, box.top), 40);
     this.drawFrame(ctx, style, axes, "");
-    ctx.textBaseline = "alphabetic";
-    ctx.textAlign = "left";
-    ctx.fillStyle = style.muted;
-    ctx.fillText("gradient g:  ▲ z may rise   ▼ may fall   ◆ both", 4, 12, width - 8);
+    this.paintHead(ctx, style, width);
     axes.clipped(ctx, () => this.paintInside(ctx, style, axes), 6);
     this.paintThresholds(ctx, style, axes);
     this.paintPair(ctx, style);
+  }
+
+  /** What the marks mean, and the violation as the difference of the two thresholds. */
+  paintHead(ctx, style, width) {
+    const { lowestRise, highestFall, violation } = this.replay.thresholds;
+    const lowest = lowestRise < 0 ? `(${readableNumber(lowestRise, 4)})` : readableNumber(lowestRise, 4);
+    ctx.textBaseline = "alphabetic";
+    ctx.textAlign = "left";
+    ctx.fillStyle = style.muted;
+    ctx.fillText("g:  ▲ z may rise   ▼ z may fall   ◆ both", 4, 12, width - 8);
+    ctx.fillStyle = style.text;
+    ctx.font = style.bold;
+    ctx.fillText(`violation ▼ ${readableNumber(highestFall, 4)} − ▲ ${lowest} = ${readableNumber(violation, 3)}`, 4, 29, width - 8);
   }
 
   markAt(d) {
@@ -534,25 +547,26 @@ class ViolationChart extends SampleChart {
     }
   }
 
+  /** The two thresholds, each named on the side where the pair is not. */
   paintThresholds(ctx, style, axes) {
-    const { lowestRise, highestFall, violation } = this.replay.thresholds;
+    const { step, slot, thresholds } = this.replay;
     const { left, right, top, bottom } = axes.box;
-    const clamp = (y) => Math.min(Math.max(y, top), bottom);
-    const [fallY, riseY] = [clamp(axes.y.at(highestFall)), clamp(axes.y.at(lowestRise))];
-    ctx.lineWidth = 1.75;
-    ctx.strokeStyle = style.text;
-    strokeSegment(ctx, left, fallY, right, fallY);
-    ctx.setLineDash([6, 4]);
-    strokeSegment(ctx, left, riseY, right, riseY);
-    ctx.setLineDash([]);
-    const above = Math.min(fallY, riseY);
-    const below = Math.max(fallY, riseY);
-    const upper = fallY <= riseY ? `highest ▼ ${readableNumber(highestFall, 4)}` : `lowest ▲ ${readableNumber(lowestRise, 4)}`;
-    const lower = fallY <= riseY ? `lowest ▲ ${readableNumber(lowestRise, 4)}` : `highest ▼ ${readableNumber(highestFall, 4)}`;
-    haloText(ctx, style, upper, left + 4, Math.max(above - 8, top + 6));
-    haloText(ctx, style, lower, left + 4, Math.min(below + 9, bottom - 6));
-    const text = violation > 0 ? `violation ${readableNumber(violation, 3)}` : "no violation";
-    haloText(ctx, style, text, right - 2, Math.max(above - 8, top + 6), { align: "right", font: style.bold });
+    const lines = [
+      { level: thresholds.highestFall, name: "highest ▼", dash: [], member: step?.j },
+      { level: thresholds.lowestRise, name: "lowest ▲", dash: [6, 4], member: step?.i },
+    ];
+    lines.sort((a, b) => b.level - a.level);
+    lines.forEach(({ level, name, dash, member }, rank) => {
+      const y = Math.min(Math.max(axes.y.at(level), top), bottom);
+      ctx.lineWidth = 1.75;
+      ctx.strokeStyle = style.text;
+      ctx.setLineDash(dash);
+      strokeSegment(ctx, left, y, right, y);
+      ctx.setLineDash([]);
+      const onRight = member !== undefined && axes.x.at(slot[member]) < (left + right) / 2;
+      const beside = rank === 0 ? Math.max(y - 9, top + 6) : Math.min(y + 10, bottom - 6);
+      haloText(ctx, style, name, onRight ? right - 2 : left + 4, beside, { align: onRight ? "right" : "left" });
+    });
   }
 
   paintPair(ctx, style) {
@@ -577,9 +591,11 @@ function paintPairMark(ctx, style, chart, d, rises) {
   ctx.strokeStyle = style.primary;
   ctx.lineWidth = 2.5;
   ctx.stroke();
+  const { top, bottom } = chart.axes.box;
   const text = `${chart.replay.name(d)} ${rises ? "↑" : "↓"}`;
   const onLeft = x > (left + right) / 2;
-  haloText(ctx, style, text, x + (onLeft ? -13 : 13), y, { align: onLeft ? "right" : "left", font: style.bold });
+  const beside = Math.min(Math.max(rises ? y + 11 : y - 11, top + 6), bottom - 6);
+  haloText(ctx, style, text, x + (onLeft ? -10 : 10), beside, { align: onLeft ? "right" : "left", font: style.bold });
 }
 
 /** ▲ may rise, ▼ may fall, ◆ both, a dash neither. */
@@ -668,8 +684,9 @@ class MultiplierChart extends SampleChart {
       drawArrow(ctx, x, y0, x, y1, { colour: style.primary, width: 3.5, head: 9 });
       drawDot(ctx, style, x, y0, { colour: style.text, radius: 4.5, kind: "ring" });
       drawDot(ctx, style, x, y1, { colour: style.primary, radius: 4.5 });
-      const onLeft = this.replay.slot[d] > this.replay.slot[other];
-      const near = axes.x.at(this.replay.slot[d]) > axes.box.right - 70 || (onLeft && x > axes.box.left + 70);
+      // The left one is named on its left and the right one on its right, where there is room for that.
+      const isLeft = this.replay.slot[d] < this.replay.slot[other];
+      const near = isLeft ? x > axes.box.left + 48 : x > axes.box.right - 48;
       const text = `${this.replay.name(d)}`;
       haloText(ctx, style, text, x + (near ? -9 : 9), (y0 + y1) / 2, { align: near ? "right" : "left", font: style.bold });
     }
@@ -729,15 +746,23 @@ class ProgressChart extends LessonChart {
     const upper = new Axes({ left, right, top: 20, bottom: middle - 12 }, x, new LinearScale(low, high, middle - 12, 20));
     const [least, most] = this.gapRange();
     this.lower = new Axes({ left, right, top: middle + 12, bottom }, x, new LogScale(least, most, bottom, middle + 12));
-    upper.draw(ctx, style, { xTicks: [], yTicks: 3 });
-    this.lower.draw(ctx, style, { xName: this.zoom.whole ? "steps taken" : "steps taken (double-click: all)", yTicks: 4, xTicks: wholeTicks(x, 4) });
-    upper.clipped(ctx, () => {
-      upper.line(ctx, replay.lowerBound, { colour: style.muted, dash: [5, 3], from: from - 1, to: to + 1 });
-      upper.line(ctx, replay.objective, { colour: style.text, width: 2.25, from: from - 1, to: to + 1 });
-    }, 2);
-    this.lower.clipped(ctx, () => this.lower.line(ctx, replay.gap, { colour: style.text, width: 2.25, from: from - 1, to: to + 1 }), 2);
-    this.paintNames(ctx, style);
+    this.onLayer(ctx, width, height, [from, to, x.from, x.to], (layer) => this.paintCurves(layer, style, upper, from, to));
     this.paintCursor(ctx, style, upper);
+  }
+
+  /** Everything but the cursor: it stays the same while the run plays. */
+  paintCurves(ctx, style, upper, from, to) {
+    const { replay, lower } = this;
+    const part = { from: from - 1, to: to + 1 };
+    const xName = this.zoom.whole ? "steps taken" : "steps taken (double-click: all)";
+    upper.draw(ctx, style, { xTicks: [], yTicks: 3 });
+    lower.draw(ctx, style, { xName, yTicks: 4, xTicks: wholeTicks(lower.x, 4) });
+    upper.clipped(ctx, () => {
+      upper.line(ctx, replay.lowerBound, { colour: style.muted, dash: [5, 3], ...part });
+      upper.line(ctx, replay.objective, { colour: style.text, width: 2.25, ...part });
+    }, 2);
+    lower.clipped(ctx, () => lower.line(ctx, replay.gap, { colour: style.text, width: 2.25, ...part }), 2);
+    this.paintNames(ctx, style);
   }
 
   /** The objective's whole fall, and the bound as far as it lies within one and a half of it. */
@@ -781,7 +806,7 @@ class ProgressChart extends LessonChart {
     ctx.textBaseline = "middle";
     ctx.fillText("objective", 27, 9);
     ctx.fillText("lower bound", 113, 9);
-    ctx.fillText("gap (log scale)", 4, this.lower.box.top - 9);
+    ctx.fillText("gap (log scale)", this.lower.box.left, this.lower.box.top - 9);
   }
 
   paintCursor(ctx, style, upper) {

@@ -59,6 +59,7 @@ class Player {
     this.hovered = null;
     this.speed = PLAYER_SPEEDS.start;
     this.frames = [];
+    this.wordsAt = 0;
     this.scheduled = 0;
     this.build();
     this.board = new Board(this.find(".player-board"), { onEdit: (points) => this.edited(points) });
@@ -106,7 +107,8 @@ class Player {
    */
   update({ meta, steps, fresh = true }) {
     this.host.style.height = "auto"; // the style sheet knows: a given height, or all that a phone needs
-    if (meta.height) this.root.style.setProperty("--player-height", `${meta.height}px`);
+    const { height = 620 } = meta; // pixels, or a length in CSS
+    this.root.style.setProperty("--player-height", typeof height === "string" ? height : `${height}px`);
     this.meta = meta;
     this.board.setScene(sceneOf(meta, fresh));
     this.board.setMessage(meta.message ?? null);
@@ -215,6 +217,7 @@ class Player {
     this.playing = false;
     cancelAnimationFrame(this.ticking);
     this.showTransport();
+    this.showWords();
     this.steps.show(this.position);
     if (report) this.report();
   }
@@ -258,9 +261,20 @@ class Player {
       this.showOnBoard();
     }
     for (const chart of this.charts) chart.draw();
-    this.showWords();
-    this.showTransport();
-    this.steps.show(this.position, this.playing);
+    this.showNumbers();
+    if (!this.playing || this.wordsAreDue()) {
+      this.showTransport();
+      this.showWords();
+      this.steps.show(this.position, this.playing);
+    }
+  }
+
+  /** While it plays nobody can read sixty sentences a second: words, slider and list follow at fifteen. */
+  wordsAreDue() {
+    const now = performance.now();
+    if (now - this.wordsAt < 60) return false;
+    this.wordsAt = now;
+    return true;
   }
 
   showOnBoard() {
@@ -294,12 +308,18 @@ class Player {
     text.textContent = replay ? replay.sentence() : this.meta?.message ?? "";
   }
 
+  /** What tests read. */
+  showNumbers() {
+    const { dataset } = this.root;
+    dataset.position = this.position;
+    dataset.steps = this.last;
+    dataset.playing = this.playing;
+    dataset.trace = this.traceId ?? "";
+  }
+
   showTransport() {
-    const { root, replay, playing } = this;
-    root.dataset.position = this.position;
-    root.dataset.steps = this.last;
-    root.dataset.playing = playing;
-    root.dataset.trace = this.traceId ?? "";
+    const { replay, playing } = this;
+    this.showNumbers();
     this.scrub.max = this.last;
     this.scrub.value = this.position;
     this.scrub.style.setProperty("--done", `${this.last ? (100 * this.position) / this.last : 0}%`);
@@ -413,6 +433,7 @@ class Player {
 
   showSpeed() {
     this.speedInput.value = sliderAt(this.speed);
+    this.speedInput.style.setProperty("--done", `${sliderAt(this.speed)}%`);
     this.find(".player-speed output").textContent = `${readableNumber(this.speed, 2)}/s`;
     this.root.dataset.speed = this.speed;
   }
