@@ -111,8 +111,8 @@ def stage(
     Parameters
     ----------
     data : mapping
-        What the browser shows: mode, revision, ack, height, task, points, view, axes, classes, model, message;
-        optional: editable (default True), limit (default MAX_POINTS); the Player's trace.
+        What the browser shows: mode, revision, ack, height, task, points, view, axes, classes, model,
+        message; optional: editable (default True), limit (default MAX_POINTS); the Player's trace.
     key : str
         The key of the component.
     on_edit : callable, optional

@@ -29,6 +29,11 @@ SERVER_OPTIONS = [
     "--runner.postScriptGC=false",
 ]
 START_SECONDS = 30
+# Streamlit mounts the component inside a shadow root, which page scripts have to look into.
+FIND_STAGE = """
+window.findStage = (root = document) => root.querySelector(".stage")
+  ?? [...root.querySelectorAll("*")].map((e) => e.shadowRoot && findStage(e.shadowRoot)).find(Boolean);
+"""
 
 
 def _missing(what: str) -> None:
@@ -67,6 +72,7 @@ def open_page(chromium):
 
     def open_one(**options):
         context = chromium.new_context(**{"viewport": {"width": 1366, "height": 768}, **options})
+        context.add_init_script(FIND_STAGE)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(15_000)

@@ -11,6 +11,7 @@ MODEL = """{
   kernel: {name: "rbf", gamma: 0.7, degree: 3, coef0: 0}, centres: [[-1, 0], [1, 0]],
   functions: [{coef: [-1, 1], bias: 0, classes: [0, 1]}], decision: "vote", epsilon: null, status: [1, 1],
 }"""
+LIVE = "findStage().svmviz"  # the Board of an app
 APP = "tests/browser/apps/board_app.py"
 
 
@@ -29,17 +30,16 @@ def new_board(page):
     return page
 
 
-def pixel(page, x, y, name="board"):
+def pixel(page, x, y, board="window.board"):
     """Position on the screen of a place in data units."""
     return page.evaluate(
-        """([x, y, name]) => {
-          const board = name === "board" ? window.board : document.querySelector(".stage")?.svmviz
-            ?? [...document.querySelectorAll("*")].map((e) => e.shadowRoot?.querySelector(".stage")).find(Boolean).svmviz;
+        f"""([x, y]) => {{
+          const board = {board};
           const box = board.canvas.getBoundingClientRect();
           const [px, py] = board.toPixel(x, y);
           return [box.left + px, box.top + py];
-        }""",
-        [x, y, name],
+        }}""",
+        [x, y],
     )
 
 
@@ -51,10 +51,10 @@ def click(page, x, y, **options):
     page.mouse.click(*pixel(page, x, y), **options)
 
 
-def drag(page, start, end, name="board", steps=8):
-    page.mouse.move(*pixel(page, *start, name))
+def drag(page, start, end, steps=8):
+    page.mouse.move(*pixel(page, *start))
     page.mouse.down()
-    page.mouse.move(*pixel(page, *end, name), steps=steps)
+    page.mouse.move(*pixel(page, *end), steps=steps)
     page.mouse.up()
 
 
@@ -219,7 +219,7 @@ def test_a_board_that_is_not_editable_only_pans(board):
 def touch(page, kind, pointer, x, y):
     page.evaluate(
         """([kind, id, x, y]) => {
-          const init = {pointerId: id, pointerType: "touch", clientX: x, clientY: y, button: 0, bubbles: true};
+          const init = {pointerId: id, pointerType: "touch", clientX: x, clientY: y, button: 0};
           board.canvas.setPointerCapture = () => {};
           board.canvas.dispatchEvent(new PointerEvent(kind, init));
         }""",
@@ -384,7 +384,10 @@ def test_a_new_size_is_drawn_at_once(board):
 @pytest.mark.parametrize("labels", [[-1.5, 0, 1.5], [1e-7, 3e-7], [-2e8, 2e8]])
 def test_ticks_are_round_and_readable(board, labels):
     ticks = board.evaluate(
-        "([lo, hi]) => { const t = boardTicks(lo, hi, 6); return t.values.map((v) => boardNumber(v, t.digits)); }",
+        """([lo, hi]) => {
+          const ticks = boardTicks(lo, hi, 6);
+          return ticks.values.map((value) => boardNumber(value, ticks.digits));
+        }""",
         [labels[0], labels[-1]],
     )
     assert 3 <= len(ticks) <= 12
@@ -434,12 +437,9 @@ def open_app(page, serve, query=""):
 
 def settle(page):
     """Wait until Python's answer to the last edit is drawn."""
-    page.wait_for_selector(".stage")
     page.wait_for_function(
         """() => {
-          const find = (root) => root.querySelector(".stage")
-            ?? [...root.querySelectorAll("*")].map((e) => e.shadowRoot && find(e.shadowRoot)).find(Boolean);
-          const {seq, ack, modelSeq} = find(document).dataset;
+          const {seq, ack, modelSeq} = findStage().dataset;
           return ack === (seq ?? "0") && modelSeq === ack;
         }"""
     )
@@ -451,7 +451,7 @@ def attribute(page, name):
 
 def test_twenty_clicks_in_two_seconds_give_twenty_points(page, serve):
     open_app(page, serve, "?start=empty")
-    places = [pixel(page, -2 + 1.0 * (k % 5), -1.5 + 1.0 * (k // 5), "stage") for k in range(20)]
+    places = [pixel(page, -2 + 1.0 * (k % 5), -1.5 + 1.0 * (k // 5), LIVE) for k in range(20)]
     start = time.monotonic()
     for k, place in enumerate(places):
         if k == 10:
@@ -466,7 +466,7 @@ def test_twenty_clicks_in_two_seconds_give_twenty_points(page, serve):
 def test_a_burst_of_clicks_loses_none(page, serve):
     open_app(page, serve, "?start=empty")
     for k in range(30):
-        page.mouse.click(*pixel(page, -2.5 + 0.8 * (k % 6), -2 + 0.8 * (k // 6), "stage"))
+        page.mouse.click(*pixel(page, -2.5 + 0.8 * (k % 6), -2 + 0.8 * (k // 6), LIVE))
     settle(page)
     assert attribute(page, "points") == "30"
     page.get_by_text("server has 30 points").wait_for()
@@ -475,11 +475,11 @@ def test_a_burst_of_clicks_loses_none(page, serve):
 def test_a_drag_updates_the_boundary_while_the_pointer_moves(page, serve):
     open_app(page, serve)
     first = page.locator(".stage").evaluate("(stage) => stage.svmviz.points[0].slice(0, 2)")
-    page.mouse.move(*pixel(page, *first, "stage"))
+    page.mouse.move(*pixel(page, *first, LIVE))
     page.mouse.down()
     models = set()
     for k in range(40):
-        page.mouse.move(*pixel(page, first[0] + 0.04 * k, first[1], "stage"))
+        page.mouse.move(*pixel(page, first[0] + 0.04 * k, first[1], LIVE))
         page.wait_for_timeout(16)
         models.add(attribute(page, "model-seq"))
     before_release = len(models)
@@ -491,19 +491,16 @@ def test_a_drag_updates_the_boundary_while_the_pointer_moves(page, serve):
 def test_zoom_survives_a_theme_change_and_reruns(page, serve):
     page.emulate_media(color_scheme="light")
     open_app(page, serve)
-    page.mouse.move(*pixel(page, 0.5, 0.5, "stage"))
+    page.mouse.move(*pixel(page, 0.5, 0.5, LIVE))
     page.mouse.wheel(0, -300)
     page.wait_for_selector('.stage[data-zoomed="true"]')
     view = attribute(page, "view")
     light = page.locator(".stage").evaluate("(stage) => stage.svmviz.look.dark")
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(
-        """() => [...document.querySelectorAll("*")].some((e) =>
-          (e.shadowRoot ?? e).querySelector?.(".stage")?.svmviz?.look.dark)"""
-    )
+    page.wait_for_function("() => findStage().svmviz.look.dark")
     assert attribute(page, "view") == view
     page.get_by_role("button", name="Rerun").click()
-    page.mouse.click(*pixel(page, 0.5, 0.9, "stage"))
+    page.mouse.click(*pixel(page, 0.5, 0.9, LIVE))
     settle(page)
     assert attribute(page, "view") == view
     assert light is False
@@ -511,14 +508,14 @@ def test_zoom_survives_a_theme_change_and_reruns(page, serve):
 
 def test_a_new_revision_replaces_the_points_and_old_edits_are_dropped(page, serve):
     open_app(page, serve)
-    page.mouse.click(*pixel(page, 2.5, -2.5, "stage"))
+    page.mouse.click(*pixel(page, 2.5, -2.5, LIVE))
     settle(page)
     assert attribute(page, "points") == "41"
     page.get_by_role("button", name="Load example").click()
     page.wait_for_selector('.stage[data-revision="2"]')
     assert attribute(page, "points") == "40"
     page.get_by_text("server has 40 points").wait_for()
-    page.mouse.click(*pixel(page, 2.5, -2.5, "stage"))
+    page.mouse.click(*pixel(page, 2.5, -2.5, LIVE))
     settle(page)
     page.get_by_text("server has 41 points").wait_for()
 
@@ -539,7 +536,7 @@ def test_nothing_flickers_while_drawing(page, serve):
       look();
     }""")
     for k in range(12):
-        page.mouse.click(*pixel(page, -2 + 0.3 * k, -2.2, "stage"))
+        page.mouse.click(*pixel(page, -2 + 0.3 * k, -2.2, LIVE))
         page.wait_for_timeout(30)
     settle(page)
     seen = page.evaluate("() => { seen.stop = true; return [seen.frames, seen.blank, seen.canvases.size]; }")

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC as Reference
+from sklearn import svm
 
 from svmviz.kernels import make_kernel
 from svmviz.ui import frontend
@@ -65,7 +65,8 @@ def test_level_lines_of_a_circle_close_and_lie_on_it(page, load_frontend):
     load_frontend(page)
     paths = page.evaluate("""() => {
       const n = 41;
-      const values = Float64Array.from({length: n * n}, (_, k) => Math.hypot(k % n - 20, Math.floor(k / n) - 20));
+      const distance = (k) => Math.hypot(k % n - 20, Math.floor(k / n) - 20);
+      const values = Float64Array.from({length: n * n}, (_, k) => distance(k));
       return levelPaths(values, n, n, 12.3);
     }""")
     assert len(paths) == 1
@@ -87,10 +88,8 @@ def test_ambiguous_cells_are_decided_by_their_mean(page, load_frontend):
 def test_votes_and_ties_are_those_of_scikit_learn(page, load_frontend):
     X = RNG.normal(size=(60, 2))
     y = RNG.integers(0, 4, size=60)
-    machine = Reference(
-        C=3, gamma=0.8, decision_function_shape="ovr", break_ties=True
-    ).fit(X, y)  # fmt: skip
-    pairwise = Reference(C=3, gamma=0.8, decision_function_shape="ovo").fit(X, y)
+    machine = svm.SVC(C=3, gamma=0.8, break_ties=True).fit(X, y)
+    pairwise = svm.SVC(C=3, gamma=0.8, decision_function_shape="ovo").fit(X, y)
     places = RNG.uniform(-3, 3, size=(3000, 2))
     # scikit-learn's pairwise values are positive for the FIRST class of the pair.
     values = -pairwise.decision_function(places)

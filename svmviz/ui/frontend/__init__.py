@@ -7,7 +7,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 
-# Plain scripts that share one scope, so the order matters: what a class extends or a constant uses comes first.
+# Plain scripts that share one scope. The order matters: what a constant or a class uses comes first.
 SCRIPTS = (
     "palette.js",
     "kernels.js",

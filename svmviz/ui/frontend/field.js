@@ -77,6 +77,12 @@ function saddleLinks(code, meanInside) {
   return (code === 5) === meanInside ? [[0, 1], [2, 3]] : [[3, 0], [1, 2]];
 }
 
+/** The pairs of edges that the level line joins in a cell with corner values a, b, c, d (counter-clockwise). */
+function cellLinks(a, b, c, d, level) {
+  const code = (a > level) | ((b > level) << 1) | ((c > level) << 2) | ((d > level) << 3);
+  return CELL_LINKS[code] ?? saddleLinks(code, (a + b + c + d) / 4 > level);
+}
+
 /** For every crossed edge the one or two edges that the level line reaches next. */
 function levelLinks(values, nx, ny, level) {
   const links = new Map();
@@ -84,14 +90,9 @@ function levelLinks(values, nx, ny, level) {
   for (let j = 0; j < ny - 1; j += 1) {
     for (let i = 0; i < nx - 1; i += 1) {
       const at = j * nx + i;
-      const a = values[at];
-      const b = values[at + 1];
-      const c = values[at + nx + 1];
-      const d = values[at + nx];
-      const code = (a > level) | ((b > level) << 1) | ((c > level) << 2) | ((d > level) << 3);
-      if (code === 0 || code === 15) continue;
+      const pairs = cellLinks(values[at], values[at + 1], values[at + nx + 1], values[at + nx], level);
+      if (pairs.length === 0) continue;
       const edges = [2 * at, 2 * (at + 1) + 1, 2 * (at + nx), 2 * at + 1];
-      const pairs = CELL_LINKS[code] ?? saddleLinks(code, (a + b + c + d) / 4 > level);
       for (const [from, to] of pairs) {
         link(edges[from], edges[to]);
         link(edges[to], edges[from]);
@@ -173,7 +174,8 @@ class Vote {
   strength(values, winner) {
     let least = 1;
     for (let k = 0; k < this.pairs.length; k += 1) {
-      if (this.pairs[k].includes(winner)) least = Math.min(least, Math.abs(values[k]));
+      const [a, b] = this.pairs[k];
+      if (a === winner || b === winner) least = Math.min(least, Math.abs(values[k]));
     }
     return least;
   }
@@ -205,106 +207,142 @@ function interpolate(fields, nx, ny, x, y, out) {
   const j = Math.min(ny - 2, Math.max(0, Math.floor(y)));
   const [u, v] = [x - i, y - j];
   const at = j * nx + i;
-  fields.forEach((f, k) => {
+  for (let k = 0; k < fields.length; k += 1) {
+    const f = fields[k];
     const low = f[at] + u * (f[at + 1] - f[at]);
     const high = f[at + nx] + u * (f[at + nx + 1] - f[at + nx]);
     out[k] = low + v * (high - low);
-  });
+  }
   return out;
 }
 
-/** Cut segments into `count` equal pieces, so that lines end close to where they meet. */
-function cutSegments(segments, count) {
-  return segments.flatMap(([x0, y0, x1, y1]) => Array.from({ length: count }, (_, k) => {
+/** The votes on every lattice point: the winning class and how clearly it wins. */
+class VoteMap {
+  constructor(fields, vote, nx, ny) {
+    this.fields = fields;
+    this.vote = vote;
+    this.nx = nx;
+    this.ny = ny;
+    this.winners = new Uint8Array(nx * ny);
+    this.strengths = new Float64Array(nx * ny);
+    if (fields.length === 1) this.#countOne(fields[0]);
+    else this.#countAll();
+  }
+
+  /** The usual case of two classes, without the cost of a vote. */
+  #countOne(field) {
+    const [below, above] = this.vote.pairs[0];
+    for (let at = 0; at < field.length; at += 1) {
+      this.winners[at] = field[at] > 0 ? above : below;
+      this.strengths[at] = Math.min(1, Math.abs(field[at]));
+    }
+  }
+
+  #countAll() {
+    const { fields, vote } = this;
+    const values = new Float64Array(fields.length);
+    for (let at = 0; at < this.winners.length; at += 1) {
+      for (let k = 0; k < fields.length; k += 1) values[k] = fields[k][at];
+      this.winners[at] = vote.winner(values);
+      this.strengths[at] = vote.strength(values, this.winners[at]);
+    }
+  }
+
+  /** Whether the corners of the cell that starts at a lattice point have different winners. */
+  isMixed(at) {
+    const { winners, nx } = this;
+    const first = winners[at];
+    return winners[at + 1] !== first || winners[at + nx] !== first || winners[at + nx + 1] !== first;
+  }
+
+  /** The pieces of level lines along which the winner really changes, as paths in lattice coordinates. */
+  boundary() {
+    const pieces = [];
+    for (let j = 0; j < this.ny - 1; j += 1) {
+      for (let i = 0; i < this.nx - 1; i += 1) {
+        if (this.isMixed(j * this.nx + i)) pieces.push(...this.#cellBoundary(i, j));
+      }
+    }
+    return pieces;
+  }
+
+  #cellBoundary(i, j) {
+    const { fields, vote, nx, ny } = this;
+    const at = j * nx + i;
+    const corners = [at, at + 1, at + nx + 1, at + nx].map((index) => fields.map((f) => f[index]));
+    const values = new Float64Array(fields.length);
+    const middle = ([[x0, y0], [x1, y1]]) => interpolate(fields, nx, ny, (x0 + x1) / 2, (y0 + y1) / 2, values);
+    const pieces = vote.pairs.flatMap((_, k) =>
+      cellSegments(i, j, corners.map((f) => f[k])).filter((piece) => vote.turnsWith(middle(piece), k)));
+    const sums = corners.map((f) => {
+      vote.count(f);
+      return [...vote.sums];
+    });
+    for (let a = 0; a < vote.labels.length; a += 1) {
+      for (let b = a + 1; b < vote.labels.length; b += 1) {
+        const lines = cellSegments(i, j, sums.map((sum) => sum[a] - sum[b]));
+        pieces.push(...lines.filter((piece) => vote.tiedFirst(middle(piece), a, b)));
+      }
+    }
+    return pieces;
+  }
+
+  /** Paint the regions into an image: tints of the class colours, stronger where the decision is clearer. */
+  paint(image, dark) {
+    const { fields, vote, nx, ny, winners, strengths } = this;
+    const { width, height, data } = image;
+    const colours = vote.labels.map((label) => parseColour(classColour(label, dark)));
+    const [weak, strong] = dark ? [46, 104] : [40, 92];
+    const values = new Float64Array(fields.length);
+    let pixel = 0;
+    for (let r = 0; r < height; r += 1) {
+      const y = ((height - r - 0.5) / height) * (ny - 1); // image rows run downwards, y upwards
+      const j = Math.min(ny - 2, y | 0);
+      const v = y - j;
+      for (let q = 0; q < width; q += 1) {
+        const x = ((q + 0.5) / width) * (nx - 1);
+        const i = Math.min(nx - 2, x | 0);
+        const u = x - i;
+        const at = j * nx + i;
+        let winner = winners[at];
+        let strength;
+        if (this.isMixed(at)) {
+          interpolate(fields, nx, ny, x, y, values);
+          winner = vote.winner(values);
+          strength = vote.strength(values, winner);
+        } else {
+          const low = strengths[at] * (1 - u) + strengths[at + 1] * u;
+          const high = strengths[at + nx] * (1 - u) + strengths[at + nx + 1] * u;
+          strength = low * (1 - v) + high * v;
+        }
+        const colour = colours[winner];
+        data[pixel] = colour[0];
+        data[pixel + 1] = colour[1];
+        data[pixel + 2] = colour[2];
+        data[pixel + 3] = weak + (strong - weak) * strength;
+        pixel += 4;
+      }
+    }
+  }
+}
+
+const CELL_PIECES = 4; // pieces of a segment: lines then end close to where they meet
+
+/** The zero lines of one cell (corners counter-clockwise), cut into short pieces [[x0, y0], [x1, y1]]. */
+function cellSegments(i, j, [a, b, c, d]) {
+  const crossing = (edge) => {
+    switch (edge) {
+      case 0: return [i + a / (a - b), j];
+      case 1: return [i + 1, j + b / (b - c)];
+      case 2: return [i + d / (d - c), j + 1];
+      default: return [i, j + a / (a - d)];
+    }
+  };
+  return cellLinks(a, b, c, d, 0).flatMap(([from, to]) => {
+    const [[x0, y0], [x1, y1]] = [crossing(from), crossing(to)];
     const at = (t) => [x0 + (x1 - x0) * t, y0 + (y1 - y0) * t];
-    return [at(k / count), at((k + 1) / count)];
-  }));
-}
-
-/** The pieces of level lines along which the winning class really changes. */
-function voteBoundary(fields, vote, nx, ny) {
-  const values = new Float64Array(fields.length);
-  const middle = ([[x0, y0], [x1, y1]]) => interpolate(fields, nx, ny, (x0 + x1) / 2, (y0 + y1) / 2, values);
-  const pieces = (field) => cutSegments(isolines(field, nx, ny, 0), 4);
-  const boundary = fields.flatMap((field, k) => pieces(field).filter((piece) => vote.turnsWith(middle(piece), k)));
-  const sums = vote.labels.map(() => new Float64Array(nx * ny));
-  vote.pairs.forEach(([a, b], k) => fields[k].forEach((value, at) => {
-    sums[a][at] -= value;
-    sums[b][at] += value;
-  }));
-  for (let a = 0; a < sums.length; a += 1) {
-    for (let b = a + 1; b < sums.length; b += 1) {
-      const difference = sums[a].map((value, at) => value - sums[b][at]);
-      boundary.push(...pieces(difference).filter((piece) => vote.tiedFirst(middle(piece), a, b)));
-    }
-  }
-  return boundary;
-}
-
-const TINTS = { light: [40, 92], dark: [46, 104] }; // opacity of a region, 0 to 255, where it is least and most clear
-const TINT_STEPS = 256;
-
-/** Colours of one region from least to most clear, as the 32-bit pixels of an ImageData. */
-function tintTable(label, dark) {
-  const [red, green, blue] = parseColour(classColour(label, dark));
-  const [weak, strong] = dark ? TINTS.dark : TINTS.light;
-  const bytes = new Uint8ClampedArray(4 * TINT_STEPS);
-  for (let k = 0; k < TINT_STEPS; k += 1) bytes.set([red, green, blue, weak + ((strong - weak) * k) / (TINT_STEPS - 1)], 4 * k);
-  return new Uint32Array(bytes.buffer);
-}
-
-/** The row of a lattice's values at height y (in lattice units), into `out`. */
-function latticeRow(field, nx, ny, y, out) {
-  const j = Math.min(ny - 2, Math.floor(y));
-  const v = y - j;
-  for (let i = 0; i < nx; i += 1) out[i] = field[j * nx + i] * (1 - v) + field[(j + 1) * nx + i] * v;
-}
-
-/** Paint the regions into an image: tints of the class colours, stronger where the decision is clearer. */
-function paintRegions(image, fields, nx, ny, vote, dark) {
-  if (fields.length === 1) paintTwoRegions(image, fields[0], nx, ny, vote, dark);
-  else paintManyRegions(image, fields, nx, ny, vote, dark);
-}
-
-/** The usual case, without the cost of a vote. */
-function paintTwoRegions(image, field, nx, ny, vote, dark) {
-  const { width, height } = image;
-  const pixels = new Uint32Array(image.data.buffer);
-  const [below, above] = vote.pairs[0].map((index) => tintTable(vote.labels[index], dark));
-  const row = new Float64Array(nx);
-  const across = (nx - 1) / width;
-  let at = 0;
-  for (let r = 0; r < height; r += 1) {
-    latticeRow(field, nx, ny, ((height - r - 0.5) / height) * (ny - 1), row); // image rows run downwards, y upwards
-    for (let q = 0; q < width; q += 1) {
-      const x = (q + 0.5) * across;
-      const i = Math.min(nx - 2, x | 0);
-      const value = row[i] + (x - i) * (row[i + 1] - row[i]);
-      const clear = (Math.min(1, Math.abs(value)) * (TINT_STEPS - 1)) | 0;
-      pixels[at] = value > 0 ? above[clear] : below[clear];
-      at += 1;
-    }
-  }
-}
-
-function paintManyRegions(image, fields, nx, ny, vote, dark) {
-  const { width, height } = image;
-  const pixels = new Uint32Array(image.data.buffer);
-  const tables = vote.labels.map((label) => tintTable(label, dark));
-  const values = new Float64Array(fields.length);
-  const rows = fields.map(() => new Float64Array(nx));
-  let at = 0;
-  for (let r = 0; r < height; r += 1) {
-    fields.forEach((field, k) => latticeRow(field, nx, ny, ((height - r - 0.5) / height) * (ny - 1), rows[k]));
-    for (let q = 0; q < width; q += 1) {
-      const x = ((q + 0.5) / width) * (nx - 1);
-      const i = Math.min(nx - 2, x | 0);
-      for (let k = 0; k < rows.length; k += 1) values[k] = rows[k][i] + (x - i) * (rows[k][i + 1] - rows[k][i]);
-      const winner = vote.winner(values);
-      pixels[at] = tables[winner][(vote.strength(values, winner) * (TINT_STEPS - 1)) | 0];
-      at += 1;
-    }
-  }
+    return Array.from({ length: CELL_PIECES }, (_, k) => [at(k / CELL_PIECES), at((k + 1) / CELL_PIECES)]);
+  });
 }
 
 /** The picture of a classifier: regions, decision line and margins, kept until model or view change. */
@@ -324,16 +362,16 @@ class RegionPicture {
     const [nx, ny] = latticeSize(frame.width, frame.height, model.centres.length);
     this.lattice = new Lattice(view, nx, ny, model.kernel, model.centres, this.lattice);
     const fields = model.functions.map((f) => this.lattice.values(f.coef, f.bias));
-    const vote = new Vote(model.functions);
+    const votes = new VoteMap(fields, new Vote(model.functions), nx, ny);
     const [width, height] = [frame.width, frame.height].map((side) => Math.max(1, Math.round(side / RASTER_STEP)));
     if (this.canvas.width !== width) this.canvas.width = width;
     if (this.canvas.height !== height) this.canvas.height = height;
     const ctx = this.canvas.getContext("2d");
     const image = ctx.createImageData(this.canvas.width, this.canvas.height);
-    paintRegions(image, fields, nx, ny, vote, dark);
+    votes.paint(image, dark);
     ctx.putImageData(image, 0, 0);
     const two = fields.length === 1;
-    this.boundary = two ? levelPaths(fields[0], nx, ny, 0) : voteBoundary(fields, vote, nx, ny);
+    this.boundary = two ? levelPaths(fields[0], nx, ny, 0) : votes.boundary();
     this.margins = two ? [-1, 1].flatMap((level) => levelPaths(fields[0], nx, ny, level)) : [];
   }
 
