@@ -62,7 +62,11 @@ def choose(space: Workspace, run: lesson.Recording) -> None:
         open_and_save(space, run)
     with next(columns):
         if st.button(
-            "Race", help="Race the three rules on these points.", width="stretch", disabled=run.trace is None
+            "Race",
+            key="race",
+            help="Race the three rules on these points.",
+            width="stretch",
+            disabled=run.trace is None,
         ):
             show_race(space)
 

@@ -9,6 +9,8 @@ from svmviz.datasets import ROW_LIMIT, DataError, Table
 from svmviz.ui.workspace import Workspace
 
 TABLE = "opened_table"
+COLUMNS = ("column_across", "column_up", "column_class")
+NO_CLASS = -1
 HELP = (
     f"Two columns of numbers and, for classes, a class column (any text or numbers, up to "
     f"{datasets.MAX_CLASSES} classes); at most {ROW_LIMIT:,} rows. Without a class column: x and y."
@@ -17,16 +19,17 @@ HELP = (
 
 def open_and_save(space: Workspace) -> None:
     """The contents of the file menu."""
-    st.file_uploader(
+    uploaded = st.file_uploader(
         "Open a CSV file", type=["csv", "tsv", "txt"], help=HELP, key="file", on_change=_open, args=(space,)
     )
     table = st.session_state.get(TABLE)
-    if table is not None:
+    if uploaded is not None and table is not None:
         _choose_columns(space, table)
     if space.notice:
         st.warning(space.notice)
     st.button(
         "Standardise both columns",
+        key="standardise",
         help="Shift and scale each column to mean 0 and deviation 1.",
         on_click=space.standardise,
         width="stretch",
@@ -46,7 +49,8 @@ def open_and_save(space: Workspace) -> None:
 def _open(space: Workspace) -> None:
     """Take over the file that has just been chosen; a bad one leaves the points as they are."""
     uploaded = st.session_state["file"]
-    st.session_state.pop(TABLE, None)
+    for key in (TABLE, *COLUMNS):
+        st.session_state.pop(key, None)
     if uploaded is None:
         return
     try:
@@ -73,15 +77,16 @@ def _choose_columns(space: Workspace, table: Table) -> None:
     across, up = st.columns(2)
     across.selectbox("Across", everything, index=numeric[0], key="column_across", **arguments)
     up.selectbox("Up", everything, index=numeric[1], key="column_up", **arguments)
-    names: dict[int | None, str] = {None: "none: x and y", **dict(enumerate(table.names))}
+    names = {NO_CLASS: "none: x and y", **dict(enumerate(table.names))}
     arguments["format_func"] = names.__getitem__
     options = list(names)
-    st.selectbox("Class", options, index=options.index(label), key="column_class", **arguments)
+    first = options.index(NO_CLASS if label is None else label)
+    st.selectbox("Class", options, index=first, key="column_class", **arguments)
 
 
 def _reload(space: Workspace, table: Table) -> None:
-    chosen = [st.session_state[f"column_{name}"] for name in ("across", "up", "class")]
+    across, up, label = (st.session_state[key] for key in COLUMNS)
     try:
-        space.load(datasets.from_table(table, (chosen[0], chosen[1]), chosen[2]))
+        space.load(datasets.from_table(table, (across, up), None if label == NO_CLASS else label))
     except DataError as error:
         space.notice = str(error)
