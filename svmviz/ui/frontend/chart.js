@@ -1,7 +1,7 @@
 // A small chart kit on canvas: scales, axes, and a canvas with a hover read-out that keeps its zoom.
 // Everything is drawn from values, at once, into one canvas: the same values give the same pixels.
 
-const CHART_FONT_SIZE = 12;
+const CHART_FONT_SIZE = 13;
 const CHART_SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
 /** A power of ten as a person writes it: 10⁻³. */
@@ -91,14 +91,19 @@ class LogScale {
   }
 }
 
+/** What belongs to the present step: a colour that neither a class nor the theme uses. */
+const PAIR_COLOUR = { light: "#d0004f", dark: "#ff6a9c" };
+
 /** Colours and font of a chart, from the theme of the page. */
 function chartStyle(colours) {
+  const accent = colours.dark ? PAIR_COLOUR.dark : PAIR_COLOUR.light;
   return {
     ...colours,
+    accent,
     muted: withAlpha(colours.text, 0.72),
     faint: withAlpha(colours.text, 0.28),
     grid: withAlpha(colours.text, 0.12),
-    tint: withAlpha(colours.primary, colours.dark ? 0.3 : 0.18),
+    tint: withAlpha(accent, colours.dark ? 0.3 : 0.14),
     font: `${CHART_FONT_SIZE}px ${colours.font || "sans-serif"}`,
     bold: `600 ${CHART_FONT_SIZE}px ${colours.font || "sans-serif"}`,
   };
@@ -334,7 +339,9 @@ class ChartCanvas {
     }
     this.ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.ctx.clearRect(0, 0, this.width, this.height);
+    this.ctx.save(); // what one picture sets (dashes, fonts) must not reach the next
     this.paint(this.ctx, this.style, this.width, this.height);
+    this.ctx.restore();
     if (this.pointer) this.showReadout();
   }
 

@@ -329,9 +329,9 @@ class PairChart extends LessonChart {
     ctx.lineWidth = 2.5;
     strokeSegment(ctx, ...at(Math.max(least, -far)), ...at(Math.min(most, far)));
     if (step.blocked) drawDot(ctx, style, ...at(step.unclipped), { colour: style.text, kind: "cross" });
-    drawArrow(ctx, ...at(0), ...at(step.step), { colour: style.primary, width: 3, head: 9 });
+    drawArrow(ctx, ...at(0), ...at(step.step), { colour: style.accent, width: 3, head: 9 });
     drawDot(ctx, style, ...at(0), { colour: style.text, radius: 4.5, kind: "ring" });
-    drawDot(ctx, style, ...at(step.step), { colour: style.primary, radius: 4.5 });
+    drawDot(ctx, style, ...at(step.step), { colour: style.accent, radius: 4.5 });
   }
 
   paintParabola(ctx, style, step, box) {
@@ -377,13 +377,13 @@ class PairChart extends LessonChart {
     strokeSegment(ctx, left, axes.y.at(0), right, axes.y.at(0));
     const at = (t) => [axes.x.at(t), axes.y.at(change(t))];
     ctx.setLineDash([2, 3]);
-    ctx.strokeStyle = style.primary;
+    ctx.strokeStyle = style.accent;
     ctx.lineWidth = 1.5;
     strokeSegment(ctx, at(step.step)[0], top, at(step.step)[0], bottom);
     ctx.setLineDash([]);
     if (step.blocked && step.unclipped <= axes.x.to) drawDot(ctx, style, ...at(step.unclipped), { kind: "cross" });
     drawDot(ctx, style, ...at(0), { colour: style.text, radius: 4.5, kind: "ring" });
-    drawDot(ctx, style, ...at(step.step), { colour: style.primary, radius: 4.5 });
+    drawDot(ctx, style, ...at(step.step), { colour: style.accent, radius: 4.5 });
   }
 }
 
@@ -581,14 +581,14 @@ function paintPairMark(ctx, style, chart, d, rises) {
   const [x, y] = chart.markAt(d);
   const { left, right } = chart.axes.box;
   if (x < left - 2 || x > right + 2) return;
-  ctx.fillStyle = style.primary;
+  ctx.fillStyle = style.accent;
   paintDirection(ctx, x, y, 4.5, chart.replay.mayRise(d), chart.replay.mayFall(d));
   ctx.strokeStyle = style.background;
   ctx.lineWidth = 4.5;
   ctx.beginPath();
   ctx.arc(x, y, 8.5, 0, 2 * Math.PI);
   ctx.stroke();
-  ctx.strokeStyle = style.primary;
+  ctx.strokeStyle = style.accent;
   ctx.lineWidth = 2.5;
   ctx.stroke();
   const { top, bottom } = chart.axes.box;
@@ -681,9 +681,9 @@ class MultiplierChart extends SampleChart {
       ctx.strokeStyle = style.background;
       ctx.lineWidth = 7;
       strokeSegment(ctx, x, y0, x, y1);
-      drawArrow(ctx, x, y0, x, y1, { colour: style.primary, width: 3.5, head: 9 });
+      drawArrow(ctx, x, y0, x, y1, { colour: style.accent, width: 3.5, head: 9 });
       drawDot(ctx, style, x, y0, { colour: style.text, radius: 4.5, kind: "ring" });
-      drawDot(ctx, style, x, y1, { colour: style.primary, radius: 4.5 });
+      drawDot(ctx, style, x, y1, { colour: style.accent, radius: 4.5 });
       // The left one is named on its left and the right one on its right, where there is room for that.
       const isLeft = this.replay.slot[d] < this.replay.slot[other];
       const near = isLeft ? x > axes.box.left + 48 : x > axes.box.right - 48;
@@ -818,15 +818,15 @@ class ProgressChart extends LessonChart {
     haloText(ctx, style, text, right, lower.box.top - 9, { align: "right", font: style.bold });
     haloText(ctx, style, readableNumber(replay.objective[k], 5), right, 9, { align: "right", font: style.bold });
     if (x < left - 1 || x > right + 1) return;
-    ctx.strokeStyle = style.primary;
+    ctx.strokeStyle = style.accent;
     ctx.lineWidth = 2;
     strokeSegment(ctx, x, upper.box.top, x, upper.box.bottom);
     strokeSegment(ctx, x, lower.box.top, x, bottom);
     upper.clipped(ctx, () => {
       drawDot(ctx, style, x, upper.y.at(replay.lowerBound[k]), { colour: style.muted, radius: 4, kind: "ring" });
-      drawDot(ctx, style, x, upper.y.at(replay.objective[k]), { colour: style.primary, radius: 4.5 });
+      drawDot(ctx, style, x, upper.y.at(replay.objective[k]), { colour: style.accent, radius: 4.5 });
     }, 6);
-    lower.clipped(ctx, () => drawDot(ctx, style, x, lower.y.at(replay.gap[k]), { colour: style.primary, radius: 4.5 }), 6);
+    lower.clipped(ctx, () => drawDot(ctx, style, x, lower.y.at(replay.gap[k]), { colour: style.accent, radius: 4.5 }), 6);
   }
 
   pick(x, y) {

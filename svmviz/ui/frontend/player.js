@@ -114,6 +114,7 @@ class Player {
     this.board.setMessage(meta.message ?? null);
     this.style = chartStyle(theme(this.root));
     for (const chart of this.charts) chart.setStyle(this.style);
+    this.root.style.setProperty("--pair", this.style.accent);
     this.setTrace(meta, steps);
     this.stale = !samePoints(meta.points, this.board.points);
     this.render();
@@ -519,10 +520,10 @@ function paintPairOnBoard(ctx, style, frame, replay, step, i, j) {
     ctx.strokeStyle = style.background;
     strokeSegment(ctx, ...ends);
     ctx.lineWidth = 2.25;
-    ctx.strokeStyle = style.primary;
+    ctx.strokeStyle = style.accent;
     strokeSegment(ctx, ...ends);
   }
-  for (const [width, colour] of [[7.5, style.background], [4, style.primary]]) {
+  for (const [width, colour] of [[7.5, style.background], [4, style.accent]]) {
     ctx.lineWidth = width;
     ctx.strokeStyle = colour;
     for (const [x, y] of [i, j]) {
@@ -553,7 +554,7 @@ function paintPairLabel(ctx, style, frame, [x, y], radius, above, name, change) 
   const [over, under] = [y - radius - height - 5, y + radius + 5];
   const top = (above && over > frame.top + 2) || under + height > bottom - 2 ? over : under;
   ctx.fillStyle = withAlpha(style.background, 0.9);
-  ctx.strokeStyle = style.primary;
+  ctx.strokeStyle = style.accent;
   ctx.lineWidth = 1.5;
   ctx.beginPath();
   ctx.roundRect(left, top, width, height, 5);

@@ -1,0 +1,446 @@
+"""The Player in a real browser: without a server first, then live against Python."""
+
+import json
+
+import numpy as np
+import pytest
+
+from svmviz.ui.player import player_data
+from tests.test_player import classifier, regressor
+
+pytestmark = pytest.mark.browser
+
+APP = "tests/browser/apps/player_app.py"
+LIVE = "findStage().querySelector('.player')"
+PICTURES = """async () => {
+  for (let frame = 0; frame < 3; frame += 1) await new Promise((done) => requestAnimationFrame(done));
+  return [...document.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL());
+}"""
+
+
+def message(trace, scene, **options):
+    """What the component gets, with the steps as plain lists."""
+    sentences = [f"Sentence {k}." for k in range(len(trace.steps) + 1)]
+    data, steps = player_data(scene, trace, sentences, **options)
+    return {"meta": data, "steps": {name: steps[name].tolist() for name in steps}}
+
+
+def new_player(page, trace, scene):
+    page.evaluate(
+        """(message) => {
+          const host = document.getElementById("host");
+          host.style.width = "auto";
+          window.edits = [];
+          window.reports = [];
+          window.player = new Player(host, {
+            onEdit: (points) => edits.push(points), onStep: (position) => reports.push(position),
+          });
+          player.update({...message, fresh: true});
+        }""",
+        message(trace, scene),
+    )
+    return page
+
+
+@pytest.fixture
+def load(open_page, load_frontend):
+    """A Player over a trace, on a page without a server."""
+
+    def load_player(trace, scene, **options):
+        return new_player(load_frontend(open_page(**options)), trace, scene)
+
+    return load_player
+
+
+@pytest.fixture
+def player(load):
+    return load(*classifier())
+
+
+def state(page):
+    return page.evaluate("() => ({...player.root.dataset})")
+
+
+def position(page):
+    settle(page)
+    return int(state(page)["position"])
+
+
+def settle(page):
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def jump(page, k):
+    page.evaluate("(k) => player.jump(k)", k)
+    settle(page)
+
+
+def button(page, act):
+    return page.locator(f".player [data-act={act}]")
+
+
+# ---- the numbers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("build", [classifier, regressor])
+def test_the_browser_computes_what_python_computes(load, build):
+    trace, scene = build()
+    page = load(trace, scene)
+    hessian = trace.hessian()
+    H = np.column_stack([hessian.column(k) for k in range(trace.problem.n)])
+    looks = page.evaluate("""() => Array.from({length: player.replay.length + 1}, (_, k) => {
+      player.replay.seek(k);
+      const {z, gradient, thresholds, bias} = player.replay;
+      const coef = [...player.replay.coefficients()];
+      return {z: [...z], gradient: [...gradient], ...thresholds, bias, coef};
+    })""")
+    assert len(looks) == len(trace.steps) + 1
+    for k, look in enumerate(looks):
+        z = trace.multipliers(k)
+        assert look["z"] == z.tolist()
+        gradient = H @ z + trace.problem.linear
+        np.testing.assert_allclose(look["gradient"], gradient, atol=1e-9)
+        assert look["violation"] == pytest.approx(
+            trace.steps[k].violation if k < len(trace.steps) else trace.certificate.violation, abs=1e-9
+        )
+        assert look["bias"] == pytest.approx(-(look["lowestRise"] + look["highestFall"]) / 2, abs=1e-9)
+        coef = np.zeros(len(trace.X))
+        np.add.at(coef, trace.problem.sample, z)
+        np.testing.assert_allclose(look["coef"], coef, atol=1e-12)
+
+
+@pytest.mark.parametrize("build", [classifier, regressor])
+def test_forward_and_back_give_the_same_pictures(load, build):
+    page = load(*build())
+    last = int(state(page)["steps"])
+    seen = {}
+    for k in [*range(0, 9), last - 1, last]:
+        jump(page, k)
+        seen[k] = page.evaluate(PICTURES)
+    assert len({tuple(pictures) for pictures in seen.values()}) == len(seen)
+    for k in reversed(seen):
+        jump(page, k)
+        assert page.evaluate(PICTURES) == seen[k], k
+    jump(page, 6)
+    button(page, "back").click()
+    button(page, "next").click()
+    page.mouse.move(0, 0)
+    assert page.evaluate(PICTURES) == seen[6]
+
+
+def test_played_pictures_are_those_of_a_jump(player):
+    last = int(state(player)["steps"])
+    jump(player, last)
+    wanted = player.evaluate(PICTURES)
+    jump(player, 0)
+    player.evaluate("() => { player.setSpeed(200); player.play(); }")
+    player.wait_for_function("player.position === player.last && !player.playing")
+    assert player.evaluate(PICTURES) == wanted
+
+
+# ---- going about ------------------------------------------------------------------------------------
+
+
+def test_buttons_and_words(player):
+    last = int(state(player)["steps"])
+    assert player.locator(".player-count").inner_text() == f"step 1 of {last}"
+    button(player, "next").click()
+    assert position(player) == 1
+    assert player.locator(".player-why").inner_text() == "Step 2. Sentence 1."
+    button(player, "last").click()
+    assert position(player) == last
+    assert player.locator(".player-why").inner_text() == f"The end. Sentence {last}."
+    assert button(player, "next").is_disabled()
+    button(player, "back").click()
+    button(player, "first").click()
+    assert position(player) == 0
+    assert player.evaluate("() => reports") == [1, last, last - 1, 0]
+
+
+def test_keys(player):
+    last = int(state(player)["steps"])
+    for key, expected in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", last), ("Home", 0)]:
+        player.keyboard.press(key)
+        assert position(player) == expected, key
+    speed = float(state(player)["speed"])
+    player.keyboard.press("ArrowUp")
+    assert float(state(player)["speed"]) == pytest.approx(1.5 * speed)
+    player.keyboard.press("Space")
+    assert state(player)["playing"] == "true"
+    player.keyboard.press("Space")
+    assert state(player)["playing"] == "false"
+
+
+def test_keys_are_left_to_someone_who_types(player):
+    player.locator("#text").focus()
+    for key in ["ArrowRight", "Space", "End", "ArrowUp"]:
+        player.keyboard.press(key)
+    assert position(player) == 0
+    assert state(player)["playing"] == "false"
+
+
+def test_space_after_a_click_on_a_button_plays(player):
+    button(player, "next").click()
+    player.keyboard.press("Space")
+    assert state(player)["playing"] == "true"
+
+
+def test_reports_only_at_rest(player):
+    player.evaluate("() => { player.setSpeed(6); player.play(); }")
+    player.wait_for_function("player.position >= 2")
+    assert player.evaluate("() => reports") == []
+    button(player, "play").click()
+    assert player.evaluate("() => reports") == [position(player)]
+
+
+def test_plays_to_the_end_and_again_from_the_start(player):
+    last = int(state(player)["steps"])
+    player.evaluate("() => { player.setSpeed(500); player.play(); }")
+    player.wait_for_function("!player.playing")
+    assert position(player) == last
+    player.evaluate("() => { player.setSpeed(1); player.play(); }")
+    assert state(player)["playing"] == "true"
+    assert position(player) < last
+
+
+def test_slider_scrubs(player):
+    last = int(state(player)["steps"])
+    box = player.locator(".player-scrub").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    player.mouse.move(box["x"] + 10, middle)
+    player.mouse.down()
+    player.mouse.move(box["x"] + box["width"] / 2, middle, steps=5)
+    assert abs(position(player) - last / 2) <= 2
+    assert player.evaluate("() => reports") == []
+    player.mouse.up()
+    assert player.evaluate("() => reports") == [position(player)]
+    before = position(player)
+    player.keyboard.press("ArrowRight")
+    assert position(player) == before + 1
+
+
+def test_drag_on_the_progress_chart_scrubs(player):
+    last = int(state(player)["steps"])
+    box = player.locator(".chart canvas").nth(3).bounding_box()
+    x = player.evaluate("(k) => player.charts[3].lower.x.at(k)", last - 3)
+    player.mouse.move(box["x"] + 80, box["y"] + 60)
+    player.mouse.down()
+    player.mouse.move(box["x"] + x, box["y"] + 60, steps=4)
+    assert player.evaluate("() => reports") == []
+    player.mouse.up()
+    assert position(player) == last - 3
+    assert player.evaluate("() => reports") == [last - 3]
+
+
+def test_go_to_step(player):
+    field = player.locator(".player-goto input")
+    field.fill("5")
+    field.press("Enter")
+    assert position(player) == 4
+    field.fill("99999")
+    field.press("Enter")
+    assert position(player) == int(state(player)["steps"])
+
+
+# ---- the list ---------------------------------------------------------------------------------------
+
+
+def test_thousands_of_steps_make_few_rows(load):
+    trace, scene = classifier(n=200, C=1000.0, tol=1e-5, max_iter=3000)
+    page = load(trace, scene)
+    assert int(state(page)["steps"]) > 1000
+    assert page.locator(".player-row").count() < 40
+    jump(page, 900)
+    current = page.locator(".player-row[aria-selected=true]")
+    assert current.locator("b").inner_text() == "901"
+    row, window = current.bounding_box(), page.locator(".player-list").bounding_box()
+    assert window["y"] <= row["y"] <= window["y"] + window["height"] - row["height"]
+    page.locator(".player-row[data-row='903']").click()
+    assert position(page) == 903
+
+
+# ---- new data -----------------------------------------------------------------------------------------
+
+
+def test_theme_change_keeps_position_and_zoom(player):
+    jump(player, 6)
+    player.evaluate("""() => {
+      player.board.zoomAt([300, 200], 0.5);
+      player.charts[1].zoom.scale(0.5, 0.25);
+      player.charts[3].zoom.scale(0.5, 0);
+    }""")
+    keep = """() => [player.position, player.board.view, player.charts[1].zoom.from, player.charts[1].zoom.to,
+      player.charts[3].zoom.to]"""
+    before, pictures = player.evaluate(keep), player.evaluate(PICTURES)
+    player.evaluate("""() => {
+      document.documentElement.style.cssText = "--st-background-color: #111; --st-text-color: #eee";
+      player.update({meta: player.meta, steps: null, fresh: false});
+    }""")
+    assert player.evaluate(keep) == before
+    dark = player.evaluate(PICTURES)
+    assert all(one != other for one, other in zip(pictures, dark, strict=True))
+
+
+def give(page, trace, scene, fresh=True):
+    page.evaluate("(message) => player.update(message)", message(trace, scene) | {"fresh": fresh})
+
+
+def test_a_new_trace_starts_anew_but_stays_at_the_end(player):
+    player.evaluate("() => player.board.zoomAt([300, 200], 0.5)")
+    view = player.evaluate("() => player.board.view")
+    jump(player, 5)
+    give(player, *classifier(C=3.0))
+    assert position(player) == 0
+    button(player, "last").click()
+    give(player, *classifier(C=10.0))
+    assert position(player) == int(state(player)["steps"]) > 0
+    assert player.evaluate("() => player.board.view") == view
+
+
+def test_the_same_trace_again_changes_nothing(player):
+    jump(player, 5)
+    give(player, *classifier(), fresh=False)
+    assert position(player) == 5
+
+
+def test_an_edit_pauses_and_hides_the_pair(player):
+    player.evaluate("() => { player.setSpeed(1); player.play(); }")
+    with_pair = player.evaluate(PICTURES)[0]
+    place = player.evaluate("""() => {
+      const box = player.board.canvas.getBoundingClientRect();
+      const [x, y] = player.board.toPixel(2.5, -2.5);
+      return [box.left + x, box.top + y];
+    }""")
+    player.mouse.click(*place)
+    assert state(player)["playing"] == "false"
+    assert len(player.evaluate("() => edits")[-1]) == 31
+    assert player.evaluate("() => player.stale")
+    assert player.evaluate(PICTURES)[0] != with_pair
+
+
+def test_nothing_to_fit(load):
+    trace, scene = classifier()
+    page = load(trace, scene)
+    data, _ = player_data(scene | {"message": "Draw a point of a second class."}, None)
+    page.evaluate("(meta) => player.update({meta, steps: null, fresh: false})", json.loads(json.dumps(data)))
+    assert state(page)["steps"] == "0"
+    assert page.locator(".player-why").inner_text() == "Draw a point of a second class."
+    assert button(page, "play").is_disabled()
+    give(page, trace, scene, fresh=False)
+    assert int(state(page)["steps"]) == len(trace.steps)
+
+
+def test_a_run_without_steps(load):
+    trace, scene = classifier(tol=10.0)
+    assert len(trace.steps) == 0
+    page = load(trace, scene)
+    assert page.locator(".player-why").inner_text() == "The end. Sentence 0."
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    assert state(page)["playing"] == "false"
+
+
+# ---- what one sees -----------------------------------------------------------------------------------
+
+
+def test_hover_reads_out(player):
+    jump(player, 6)
+    box = player.locator(".chart canvas").nth(1).bounding_box()
+    x, y = player.evaluate("() => player.charts[1].markAt(player.replay.step.i)")
+    player.mouse.move(box["x"] + x, box["y"] + y)
+    text = player.locator(".chart-readout").nth(1).inner_text()
+    assert player.evaluate("() => player.replay.name(player.replay.step.i)") in text
+    assert "g = " in text
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768), (390, 844)])
+def test_fits(load, width, height):
+    page = load(*classifier(), viewport={"width": width, "height": height})
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    bar = page.locator(".player-bar").bounding_box()
+    assert bar["y"] + bar["height"] <= height
+    small = page.evaluate("""() => [...document.querySelectorAll(".player button, .player input")]
+      .filter((control) => control.offsetParent && control.scrollWidth > control.offsetWidth + 1).length""")
+    assert small == 0
+    if width > 1100:
+        assert page.locator(".player-list").is_visible()
+        assert page.locator(".player-charts").is_visible()
+        return
+    assert not page.locator(".player-list").is_visible()
+    page.get_by_role("button", name="Steps").click()
+    assert page.locator(".player-list").is_visible()
+    assert page.locator(".player-row").count() > 3
+
+
+def test_nothing_moves_or_blanks_while_it_plays(player):
+    player.evaluate("""() => {
+      window.shifts = 0;
+      const outsideList = ({node}) => node && !node.parentElement.closest(".player-list");
+      new PerformanceObserver((list) => {
+        for (const {sources, value} of list.getEntries()) if (sources.some(outsideList)) shifts += value;
+      }).observe({type: "layout-shift"});
+      window.sizes = new Set();
+      window.blanks = 0;
+      const look = () => {
+        const canvases = [...document.querySelectorAll("canvas")];
+        sizes.add(canvases.map((canvas) => canvas.width + "x" + canvas.height).join());
+        for (const canvas of canvases) {
+          const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          if (!data.some((value) => value !== 0)) blanks += 1;
+        }
+        if (player.playing) requestAnimationFrame(look);
+        else window.done = true;
+      };
+      player.setSpeed(20);
+      player.play();
+      requestAnimationFrame(look);
+    }""")
+    player.wait_for_function("window.done")
+    assert player.evaluate("() => [sizes.size, blanks]") == [1, 0]
+    assert player.evaluate("() => shifts") < 0.001
+
+
+# ---- live ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def live(page, serve):
+    page.goto(serve(APP))
+    page.wait_for_function(f"findStage() && Number({LIVE}?.dataset.steps) > 0")
+    return page
+
+
+def server_says(page, text):
+    page.get_by_text(text).wait_for()
+
+
+def test_python_hears_where_the_player_rests(live):
+    live.locator("[data-act=next]").click()
+    live.locator("[data-act=next]").click()
+    server_says(live, "server knows position 2 and 40 points")
+    assert live.locator(".player-why").inner_text() == "Step 3. Position 2."
+
+
+def test_an_edit_gives_a_new_run(live):
+    live.locator("[data-act=last]").click()
+    before = live.evaluate(f"() => {LIVE}.dataset.trace")
+    box = live.locator(".board-canvas").bounding_box()
+    live.mouse.click(box["x"] + 200, box["y"] + 150)
+    server_says(live, "and 41 points")
+    live.wait_for_function(f"{LIVE}.dataset.trace !== '{before}'")
+    shown = live.evaluate(f"() => ({{...{LIVE}.dataset}})")
+    assert shown["position"] == shown["steps"]
+    assert not live.evaluate("() => findStage().svmviz.stale")
+
+
+def test_position_and_zoom_survive_the_theme(live):
+    live.evaluate("() => { findStage().svmviz.jump(5); findStage().svmviz.board.zoomAt([200, 200], 0.5); }")
+    server_says(live, "server knows position 5")
+    look = """() => {
+      const {position, board, style} = findStage().svmviz;
+      return [position, board.view, style.dark];
+    }"""
+    at, view, dark = live.evaluate(look)
+    live.emulate_media(color_scheme="light" if dark else "dark")
+    live.wait_for_function(f"findStage().svmviz.style.dark === {'false' if dark else 'true'}")
+    assert live.evaluate(look)[:2] == [at, view]

@@ -1,0 +1,121 @@
+"""What the Player gets from Python."""
+
+import json
+
+import numpy as np
+import pytest
+
+from svmviz.kernels import make_kernel
+from svmviz.machines import svc, svr
+from svmviz.smo.loop import Options
+from svmviz.trace import record
+from svmviz.ui.player import biases, player_data, sample_name, steps_table
+
+
+def scene_of(points, task="classification"):
+    return {
+        "revision": 1,
+        "ack": 0,
+        "height": 620,
+        "task": task,
+        "points": points,
+        "view": [-4, 4, -4, 4],
+        "axes": ["x1", "x2"],
+        "classes": ["A", "B"],
+        "message": None,
+    }
+
+
+def classifier(n=30, C=1.0, seed=0, shift=0.0, **options):
+    """A recorded C-SVC and the scene it belongs to."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % 2
+    X = (rng.normal(size=(n, 2)) + np.where(labels == 1, 0.8, -0.8)[:, None] + shift).round(3)
+    signs = np.where(labels == 1, 1.0, -1.0)
+    kernel = make_kernel("rbf", X, gamma=0.5, degree=3, coef0=0.0)
+    trace = record("C-SVC", X, signs, kernel, {"C": C}, svc.dual_problem(signs, C), Options(**options))
+    return trace, scene_of([[*map(float, x), int(label)] for x, label in zip(X, labels, strict=True)])
+
+
+def regressor(n=25, C=2.0, epsilon=0.1):
+    """A recorded epsilon-SVR and the scene it belongs to."""
+    x = np.linspace(-3, 3, n)
+    y = np.sin(2 * x) + 0.2 * np.random.default_rng(1).normal(size=n)
+    kernel = make_kernel("rbf", x[:, None], gamma=1.0, degree=3, coef0=0.0)
+    problem = svr.dual_problem(y, C, epsilon)
+    parameters = {"C": C, "epsilon": epsilon}
+    trace = record("epsilon-SVR", x[:, None], y, kernel, parameters, problem, Options())
+    return trace, scene_of([[float(a), float(b), 0] for a, b in zip(x, y, strict=True)], "regression")
+
+
+@pytest.mark.parametrize("build", [classifier, regressor])
+def test_data_can_be_sent(build):
+    trace, scene = build()
+    data, steps = player_data(scene, trace, [str(k) for k in range(len(trace.steps) + 1)])
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert len(steps) == len(trace.steps)
+    assert len(data["trace"]["bias"]) == len(data["trace"]["sentences"]) == len(trace.steps) + 1
+    assert len(data["trace"]["names"]) == len(data["trace"]["dual"]["p"]) == trace.problem.n
+
+
+@pytest.mark.parametrize("build", [classifier, regressor])
+def test_biases_are_those_of_the_thresholds(build):
+    trace, _ = build()
+    hessian = trace.hessian()
+    H = np.column_stack([hessian.column(k) for k in range(trace.problem.n)])
+    for position, bias in enumerate(biases(trace)):
+        z = trace.multipliers(position)
+        up, low = trace.problem.thresholds(z, H @ z + trace.problem.linear)
+        assert bias == pytest.approx(-(up[0] + low[0]) / 2, abs=1e-10)
+
+
+def test_table_replays_to_the_same_multipliers():
+    trace, _ = classifier(C=10.0)
+    table = steps_table(trace)
+    z = trace.start.copy()
+    for step in table.itertuples():
+        assert (z[step.i], z[step.j]) == (step.z_i_before, step.z_j_before)
+        z[step.i], z[step.j] = step.z_i_after, step.z_j_after
+    assert np.array_equal(z, trace.multipliers(len(trace.steps)))
+
+
+def test_unbounded_boxes_are_sent_as_null():
+    trace, scene = classifier()
+    object.__setattr__(trace.problem, "hi", np.where(trace.problem.hi > 0, np.inf, 0.0))
+    data, _ = player_data(scene, trace)
+    assert set(data["trace"]["dual"]["hi"]) == {0.0, None}
+
+
+def test_without_a_trace_the_scene_stays():
+    data, steps = player_data(scene_of([[0.0, 0.0, 0]]) | {"message": "Draw a second class."}, None)
+    assert steps is None
+    assert data["trace"] is None
+    assert data["message"] == "Draw a second class."
+
+
+def test_another_run_has_another_id():
+    traces = [classifier()[0], classifier(C=2.0)[0], classifier(seed=1)[0], classifier(selection="platt")[0]]
+    scene = classifier()[1]
+    assert len({player_data(scene, trace)[0]["trace"]["id"] for trace in traces}) == 4
+    assert player_data(scene, traces[0])[0] == player_data(scene, classifier()[0])[0]
+
+
+def test_a_trace_may_leave_points_out():
+    trace, scene = classifier()
+    scene["points"].insert(0, [9.0, 9.0, 2])
+    with pytest.raises(ValueError, match="give rows"):
+        player_data(scene, trace)
+    data, _ = player_data(scene, trace, rows=range(1, 31))
+    assert data["trace"]["points"] == scene["points"][1:]
+    assert data["model"]["functions"][0]["classes"] == [0, 1]
+
+
+def test_sentences_must_fit():
+    trace, scene = classifier()
+    with pytest.raises(ValueError, match="sentences"):
+        player_data(scene, trace, ["only one"])
+
+
+def test_names_are_mark_and_number():
+    assert sample_name(0, 1) == "▲1"
+    assert sample_name(16, None) == "●17"
