@@ -25,8 +25,9 @@ def workbench() -> None:
         with left:
             stage(fitting.board_data(space, fit, HEIGHT), key="board", on_edit=space.apply_edit)
         with right:
-            choose_points(space)
-            choose_machine(space)
+            with st.container(key="controls"):
+                choose_points(space)
+                choose_machine(space)
             show_result(space, fit)
 
 

@@ -18,8 +18,8 @@ KERNEL_NAMES = {
     "sigmoid": "Sigmoid (tanh)",
 }
 RULE_NAMES = {
-    "second_order": "Second order (Fan, Chen, Lin)",
-    "max_violating": "Maximal violation (Keerthi)",
+    "second_order": "Second order (Fan)",
+    "max_violating": "Max. violation (Keerthi)",
     "platt": "Platt's heuristic",
 }
 
@@ -187,7 +187,7 @@ def rule(space: Workspace) -> None:
         "Rule",
         RULES,
         format_func=RULE_NAMES.__getitem__,
-        help="Which pair of multipliers a step moves.",
+        help="Which pair a step moves. Second order: Fan, Chen and Lin. Maximal violation: Keerthi et al.",
         **bound(space, "rule"),
     )
 

@@ -18,7 +18,7 @@ ICON = Path(datasets.__file__).parent / "data" / "icon.svg"
 
 STYLE = """
 <style>
-  [data-testid="stHeader"] { display: none; }
+  [data-testid="stHeader"], [data-testid="stSidebar"] { display: none; }
   [data-testid="stMainBlockContainer"] { padding: 0.4rem 1rem 0.3rem; max-width: none; }
   [data-testid="stMain"] [data-testid="stVerticalBlock"] { gap: 0.45rem; }
   [data-testid="stMain"] [data-testid="stHorizontalBlock"] { gap: 0.9rem; }
@@ -33,6 +33,12 @@ STYLE = """
   .st-key-strip a { padding: 0.1rem 0.7rem; border-radius: 0; }
   [class*="st-key-here_"] a { border-bottom: 3px solid var(--st-primary-color, #0b5fa5); }
   [class*="st-key-here_"] p { font-weight: 650; }
+  /* On a phone two controls stand side by side instead of one below the other. */
+  @media (max-width: 640px) {
+    .st-key-controls [data-testid="stHorizontalBlock"] { flex-flow: row wrap; gap: 0.5rem; }
+    .st-key-controls [data-testid="stColumn"] { flex: 1 1 40%; min-width: 40%; }
+    .st-key-controls [data-testid="stVerticalBlock"] { gap: 0.2rem; }
+  }
 </style>
 """
 

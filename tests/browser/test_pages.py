@@ -1,0 +1,171 @@
+"""Both pages in a real browser: they fit the window, follow the pen, and keep the work on a switch."""
+
+import re
+import time
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+LESSON = "SMO_step_by_step"
+OVERFLOW = """() => {
+  const main = document.querySelector("[data-testid=stMain]");
+  return [main.scrollWidth - main.clientWidth, main.scrollHeight - main.clientHeight];
+}"""
+
+
+@pytest.fixture
+def visit(open_page, serve):
+    """Open a page of the app and wait until the Board or the Player is there."""
+
+    def go(path="", **options):
+        page = open_page(**options)
+        page.goto(f"{serve('app.py')}/{path}")
+        return ready(page)
+
+    return go
+
+
+def ready(page):
+    page.wait_for_function("() => findStage()?.svmviz")
+    return page
+
+
+def points(page):
+    return page.evaluate("() => findStage().svmviz.points")
+
+
+def choose(page, label, option):
+    page.get_by_label(label).first.click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def in_board(page, x, y):
+    """Position on the screen of a place in data units."""
+    return page.evaluate(
+        """([x, y]) => {
+          const board = findStage().svmviz.board ?? findStage().svmviz;
+          const box = board.canvas.getBoundingClientRect();
+          const [px, py] = board.toPixel(x, y);
+          return [box.left + px, box.top + py];
+        }""",
+        [x, y],
+    )
+
+
+def wait_for_text(page, pattern):
+    page.get_by_text(re.compile(pattern)).first.wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["", LESSON])
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768)])
+def test_nothing_scrolls_on_a_laptop_or_a_projector(visit, path, scheme, width, height):
+    page = visit(path, viewport={"width": width, "height": height}, color_scheme=scheme)
+    for example in ("Overlapping", "Wine (real data)", "Sine with noise", "Four corners"):
+        choose(page, "Example", example)
+        page.wait_for_timeout(600)
+        assert page.evaluate(OVERFLOW) == [0, 0], example
+
+
+@pytest.mark.parametrize("path", ["", LESSON])
+def test_nothing_is_wider_than_a_phone(visit, path):
+    page = visit(path, viewport={"width": 390, "height": 844})
+    assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+
+
+def test_a_click_is_fitted(visit):
+    page = visit()
+    before = len(points(page))
+    wait_for_text(page, rf"of {before} \(")
+    page.mouse.click(*in_board(page, -3.2, 2.8))
+    wait_for_text(page, rf"of {before + 1} \(")
+    assert len(points(page)) == before + 1
+
+
+def test_twenty_clicks_in_two_seconds_give_twenty_points(visit):
+    page = visit()
+    before = len(points(page))
+    start = time.monotonic()
+    for k in range(20):
+        page.mouse.click(*in_board(page, -3.2 + 0.3 * k, 2.9))
+    assert time.monotonic() - start < 2.5
+    wait_for_text(page, rf"of {before + 20} \(")
+
+
+def test_the_points_survive_a_switch_of_pages_and_back(visit):
+    page = visit()
+    page.mouse.click(*in_board(page, -3.2, 2.8))
+    page.wait_for_timeout(500)
+    drawn = points(page)
+    page.get_by_role("link", name="SMO step by step").click()
+    page.wait_for_url(f"**/{LESSON}")
+    page.wait_for_function("() => findStage()?.svmviz?.board")
+    page.get_by_role("link", name="Draw and fit").click()
+    page.wait_for_function("() => findStage()?.svmviz && !findStage().svmviz.board")
+    assert points(page) == drawn
+
+
+def test_an_edit_at_the_moment_of_the_switch_is_not_lost(visit):
+    page = visit()
+    before = len(points(page))
+    page.mouse.click(*in_board(page, -3.2, 2.8))
+    page.get_by_role("link", name="SMO step by step").click()
+    page.wait_for_function("() => findStage()?.svmviz?.board")
+    page.wait_for_timeout(1000)
+    assert len(page.evaluate("() => findStage().svmviz.board.points")) == before + 1
+
+
+def test_the_copied_link_opens_the_same_points(visit):
+    page = visit()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.mouse.click(*in_board(page, -3.2, 2.8))
+    page.wait_for_timeout(500)
+    drawn = points(page)
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_text("Copied").wait_for()
+    link = page.evaluate("() => navigator.clipboard.readText()")
+    assert len(link) < 2100
+    opened = visit(link.split("/", 3)[3])
+    assert len(points(opened)) == len(drawn)
+    for (x, y, label), (u, v, other) in zip(points(opened), drawn, strict=True):
+        assert (x, y, label) == (pytest.approx(u, abs=0.005), pytest.approx(v, abs=0.005), other)
+
+
+def test_a_bad_file_gets_one_sentence_and_the_points_stay(visit):
+    page = visit()
+    before = points(page)
+    page.get_by_role("button", name="File").click()
+    file = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"1,2,a\nNaN,3,b\n"}
+    page.locator("input[type=file]").set_input_files(file)
+    wait_for_text(page, "not a finite number")
+    assert points(page) == before
+    assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_a_good_file_is_drawn(visit):
+    page = visit()
+    page.get_by_role("button", name="File").click()
+    file = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"u,v,kind\n1,2,p\n3,4,q\n5,6,p\n"}
+    page.locator("input[type=file]").set_input_files(file)
+    wait_for_text(page, r"of 3 \(")
+    assert points(page) == [[1, 2, 0], [3, 4, 1], [5, 6, 0]]
+
+
+def test_the_race_shows_three_rules(visit):
+    page = visit(LESSON)
+    page.get_by_role("button", name="Race", exact=True).click()
+    page.locator(".js-plotly-plot").wait_for()
+    assert page.locator("[role=dialog] table.result tr").count() == 4
+
+
+def test_nothing_is_requested_from_outside(open_page, serve):
+    url, outside = serve("app.py"), []
+    page = open_page()
+    own = (url, url.replace("http", "ws"), "data:", "blob:")
+    page.on("request", lambda request: None if request.url.startswith(own) else outside.append(request.url))
+    for path in ("", LESSON):
+        page.goto(f"{url}/{path}")
+        ready(page)
+        page.wait_for_timeout(500)
+    assert outside == []
