@@ -337,7 +337,7 @@ class Board {
   /** Remember the point that Delete removes when the pointer is over none. */
   touch(item) {
     this.touched = item;
-    this.hovered = item;
+    if (this.#marksHovered()) this.hovered = item;
   }
 
   undo() {
@@ -432,8 +432,14 @@ class Board {
   /** The pointer is over a pixel of the canvas, or (null) has left. */
   hover(at, pointerType = "mouse") {
     this.pointer = at && pointerType !== "touch" ? at : null;
-    if (!this.busy) this.hovered = this.pointer ? this.pointAt(this.pointer, this.radius + 4) : null;
+    const over = this.pointer && this.#marksHovered();
+    if (!this.busy) this.hovered = over ? this.pointAt(this.pointer, this.radius + 4) : null;
     this.#invalidate();
+  }
+
+  /** The brushes work on places, not on the point under the pointer. */
+  #marksHovered() {
+    return this.tool === "draw" || this.tool === "pan";
   }
 
   #key(event) {

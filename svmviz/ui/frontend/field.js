@@ -1,8 +1,8 @@
 // Decision functions on a lattice, their level lines, and the coloured regions.
 
 const LATTICE_BUDGET = 3e6; // lattice points x centres
-const FINEST_CELL = 3; // pixels
-const RASTER_STEP = 2; // pixels of the screen for one pixel of the coloured regions
+const FINEST_CELL = 5; // pixels; level lines are interpolated, so they stay smooth
+const RASTER_STEP = 3; // pixels of the screen for one pixel of the coloured regions
 
 /** `count` numbers from `from` to `to`, both included. */
 function linspace(from, to, count) {
@@ -292,7 +292,7 @@ class VoteMap {
     const { fields, vote, nx, ny, winners, strengths } = this;
     const { width, height, data } = image;
     const colours = vote.labels.map((label) => parseColour(classColour(label, dark)));
-    const [weak, strong] = dark ? [46, 104] : [40, 92];
+    const [weak, strong] = dark ? [38, 92] : [34, 80]; // opacity out of 255
     const values = new Float64Array(fields.length);
     let pixel = 0;
     for (let r = 0; r < height; r += 1) {

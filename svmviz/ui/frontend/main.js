@@ -108,6 +108,7 @@ class Stage {
     const scene = { axes: meta.axes, classNames: meta.classes, editable: meta.editable ?? true, limit: meta.limit };
     if (fresh) Object.assign(scene, { task: meta.task, points: meta.points, view: meta.view });
     board.setScene(scene);
+    if (fresh) this.sent.set(meta.ack ?? 0, board.ids);
     this.#updateModel(meta);
     board.setMessage(meta.message);
     board.redraw();
@@ -135,6 +136,13 @@ class Stage {
     this.#edited(unsent.points);
   }
 
+  /** Say that something went wrong, without a stack trace; the developer's console has it. */
+  fail(error) {
+    console.error(error);
+    this.root.dataset.failed = String(error);
+    (this.view.board ?? this.view).setMessage?.("This could not be drawn. Reload the page; the points are kept in a copied link.");
+  }
+
   destroy() {
     const unsent = this.gate.unanswered;
     if (unsent) window.svmvizUnsent = { revision: unsent.revision, points: unsent.points, time: Date.now() };
@@ -156,7 +164,11 @@ export default function stage(component) {
     live = new Stage(component, meta);
     liveStages.set(parentElement, live);
   }
-  live.update(component, meta, data.steps ?? null);
+  try {
+    live.update(component, meta, data.steps ?? null);
+  } catch (error) {
+    live.fail(error);
+  }
   return () => {
     live.destroy();
     if (liveStages.get(parentElement) === live) liveStages.delete(parentElement);

@@ -158,12 +158,15 @@ class Legend {
       items.push(["line", "prediction"]);
       if (model.epsilon > 0) items.push(["dashes", "tube, ± ε"]);
     } else if (model) {
-      items.push(["line", "decision boundary"]);
+      items.push(["line", "boundary"]);
       if (model.functions.length === 1) items.push(["dashes", "margin"]);
     }
     const statuses = board.statuses();
-    if (statuses.has(POINT_STATUS.FREE)) items.push(["free", "support vector, free"]);
-    if (statuses.has(POINT_STATUS.BOUND)) items.push(["bound", "support vector, at the bound"]);
+    const free = statuses.has(POINT_STATUS.FREE);
+    const bound = statuses.has(POINT_STATUS.BOUND);
+    if (free || bound) items.push([null, "support vectors:"]);
+    if (free) items.push(["free", "free"]);
+    if (bound) items.push(["bound", "at the bound"]);
     const hint = scene.editable ? toolHint(board.tool) : "";
     const state = JSON.stringify([items, hint, board.look.dark]);
     if (state === this.shown) return;
@@ -171,7 +174,7 @@ class Legend {
     this.hint.textContent = hint;
     this.items.replaceChildren(...items.map(([picture, text]) => {
       const item = element("span", "board-legend-item");
-      item.innerHTML = LEGEND_PICTURES[picture];
+      if (picture) item.innerHTML = LEGEND_PICTURES[picture];
       if (text === "prediction") item.firstChild.style.color = classColour(1, board.look.dark);
       item.append(text);
       return item;
