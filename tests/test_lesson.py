@@ -1,0 +1,179 @@
+"""The runs that the lesson plays are those of the machine, can be saved and opened, and race fairly."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from svmviz import SVC, SVR
+from svmviz.errors import InvalidProblemError
+from svmviz.plots.race import race_figure
+from svmviz.trace import Trace
+from svmviz.ui import lesson, results
+from svmviz.ui.workspace import RULES, Workspace
+
+
+@pytest.fixture(autouse=True)
+def session(monkeypatch):
+    """A session of its own for every test, without a server."""
+    state: dict = {}
+    monkeypatch.setattr(lesson, "st", SimpleNamespace(session_state=state))
+    return state
+
+
+def loaded(name, **changes):
+    space = Workspace()
+    space.load_preset(name)
+    for field, value in changes.items():
+        setattr(space, field, value)
+    return space
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_recorded_run_ends_at_the_optimum_of_the_machine(rule):
+    space = loaded("moons")
+    trace = lesson.record_run(space, rule).trace
+    machine = SVC(C=space.C, gamma=space.gamma_value(), tol=1e-9).fit(space.points, space.labels)
+    assert trace.rule == rule
+    assert trace.certificate.status == "optimal"
+    excess = trace.certificate.objective - machine.certificate_.objective
+    assert -1e-7 <= excess <= trace.certificate.gap
+    space = loaded("sine")
+    trace = lesson.record_run(space, rule).trace
+    machine = SVR(C=space.C, gamma=space.gamma_value(), epsilon=space.epsilon, tol=1e-9)
+    machine.fit(space.points[:, :1], space.points[:, 1])
+    excess = trace.certificate.objective - machine.certificate_.objective
+    assert -1e-7 <= excess <= trace.certificate.gap
+
+
+def test_of_three_classes_two_are_recorded():
+    space = loaded("iris", pair=(1, 2))
+    run = lesson.record_run(space, space.rule)
+    assert run.rows.tolist() == list(range(50, 150))
+    assert run.trace.y.tolist() == [-1.0] * 50 + [1.0] * 50
+    data, steps = lesson.playable(space, run, 600, 0)
+    assert len(steps) == len(run.trace.steps)
+    assert len(data["points"]) == 150
+
+
+def test_a_pair_without_points_falls_back_to_the_first_two():
+    space = loaded("iris", pair=(4, 5))
+    assert lesson.record_run(space, space.rule).rows.tolist() == list(range(100))
+
+
+def test_nothing_to_record_is_one_sentence():
+    space = loaded("moons")
+    space.labels[:] = 0
+    run = lesson.record_run(space, space.rule)
+    assert run.trace is None
+    assert run.message.endswith(".")
+    data, steps = lesson.playable(space, run, 600, 0)
+    assert data["message"] == run.message
+    assert steps is None
+
+
+def test_a_run_is_recorded_once():
+    space = loaded("moons")
+    first = lesson.recording(space)
+    assert lesson.recording(space) is first
+    space.rule = "platt"
+    assert lesson.recording(space) is not first
+
+
+def test_a_long_run_is_cut_short_and_says_so():
+    rng = np.random.default_rng(1)
+    space = loaded("moons", C=1e5, tol=1e-6)
+    space.points, space.labels = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
+    trace = lesson.record_run(space, space.rule).trace
+    assert len(trace.steps) == lesson.STEP_BUDGET // 400
+    assert trace.certificate.status == "capped"
+
+
+@pytest.mark.parametrize("name", ["moons", "circles", "sine"])
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_a_saved_trace_is_opened_with_its_points_and_parameters(name, kind):
+    space = loaded(name, C=3.0, tol=1e-2, rule="platt")
+    trace = lesson.recording(space).trace
+    text = getattr(trace, f"to_{kind}")()
+    other = loaded("xor")
+    lesson.open_trace(other, text)
+    for field in ("task", "kernel", "C", "tol", "rule"):
+        assert getattr(other, field) == getattr(space, field)
+    assert np.array_equal(other.points, space.points)
+    assert np.array_equal(other.labels, space.labels)
+    opened = lesson.recording(other).trace
+    assert opened.steps == trace.steps
+    other.C = 4.0
+    assert lesson.recording(other).trace.steps != trace.steps
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "hello",
+        "{}",
+        "[1, 2]",
+        "# {}\n1,2\n",
+        '{"format": "svmviz trace 1"}',
+        "x1,x2,class\n1,2,a\n",
+        "\x00",
+    ],
+)
+def test_a_file_that_is_no_trace_is_refused(text):
+    space = loaded("moons")
+    before = space.revision
+    with pytest.raises(InvalidProblemError) as caught:
+        lesson.open_trace(space, text)
+    assert str(caught.value).endswith(".")
+    assert space.revision == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"i": [', '"i": [99999, '),
+        ('"name": "rbf"', '"name": "callable"'),
+        ('"machine": "C-SVC"', '"machine": "epsilon-SVR"'),
+    ],
+)
+def test_a_trace_that_was_tampered_with_is_refused(old, new):
+    space = loaded("moons")
+    text = lesson.recording(space).trace.to_json()
+    assert old in text
+    before = space.revision
+    with pytest.raises(InvalidProblemError):
+        lesson.open_trace(space, text.replace(old, new, 1))
+    assert space.revision == before
+
+
+def test_an_index_out_of_range_is_refused():
+    space = loaded("moons")
+    trace = lesson.recording(space).trace
+    text = trace.to_json().replace('"i": [' + str(trace.steps[0].i), '"i": [99999', 1)
+    with pytest.raises(InvalidProblemError):
+        lesson.open_trace(space, text)
+
+
+def test_the_race_compares_three_rules_on_one_problem():
+    traces = lesson.race(loaded("moons"))
+    assert list(traces) == list(RULES)
+    assert all(isinstance(trace, Trace) for trace in traces.values())
+    objectives = [trace.certificate.objective for trace in traces.values()]
+    assert max(objectives) - min(objectives) < 0.1
+    gaps = {rule: results.gaps(trace) for rule, trace in traces.items()}
+    figure = race_figure(gaps)
+    assert len(figure.data) == 3
+    assert len({line.line.dash for line in figure.data}) == 3
+    assert len({line.marker.symbol for line in figure.data}) == 3
+    assert figure.layout.yaxis.type == "log"
+    for line, trace in zip(figure.data, traces.values(), strict=True):
+        assert len(line.x) == len(trace.steps) + 1
+    table = results.race_table(traces)
+    assert all(f"<td>{len(trace.steps):,}</td>" in table for trace in traces.values())
+
+
+def test_gaps_that_a_log_scale_cannot_show_are_left_out():
+    line = race_figure({"rule": [1.0, 0.0, -1e-16, float("inf"), 0.5]}).data[0]
+    assert np.isnan(line.y[1:4]).all()
+    assert line.y[4] == 0.5
