@@ -354,7 +354,8 @@ class PairChart extends LessonChart {
     ctx.fillText("step t", box.right, box.bottom + 20);
     ctx.textAlign = "left";
     ctx.textBaseline = "alphabetic";
-    ctx.fillText("objective along the line", box.left, box.top - 6, box.right - box.left);
+    const roomy = box.right - box.left > 140;
+    ctx.fillText(roomy ? "objective along the line" : "objective", box.left, box.top - 6, box.right - box.left);
     axes.clipped(ctx, () => this.paintCurve(ctx, style, step, axes, change, stops), 5);
     if (step.unclipped > to) {
       haloText(ctx, style, "minimum →", box.right - 2, box.top + 12, { align: "right", colour: style.muted });
@@ -501,14 +502,14 @@ class ViolationChart extends SampleChart {
   /** What the marks mean, and the violation as the difference of the two thresholds. */
   paintHead(ctx, style, width) {
     const { lowestRise, highestFall, violation } = this.replay.thresholds;
-    const lowest = lowestRise < 0 ? `(${readableNumber(lowestRise, 4)})` : readableNumber(lowestRise, 4);
+    const lowest = lowestRise < 0 ? `(${readableNumber(lowestRise, 3)})` : readableNumber(lowestRise, 3);
     ctx.textBaseline = "alphabetic";
     ctx.textAlign = "left";
     ctx.fillStyle = style.muted;
     ctx.fillText("g:  ▲ z may rise   ▼ z may fall   ◆ both", 4, 12, width - 8);
     ctx.fillStyle = style.text;
     ctx.font = style.bold;
-    ctx.fillText(`violation ▼ ${readableNumber(highestFall, 4)} − ▲ ${lowest} = ${readableNumber(violation, 3)}`, 4, 29, width - 8);
+    ctx.fillText(`violation ▼ ${readableNumber(highestFall, 3)} − ▲ ${lowest} = ${readableNumber(violation, 3)}`, 4, 29, width - 8);
   }
 
   markAt(d) {
@@ -593,7 +594,8 @@ function paintPairMark(ctx, style, chart, d, rises) {
   ctx.stroke();
   const { top, bottom } = chart.axes.box;
   const text = `${chart.replay.name(d)} ${rises ? "↑" : "↓"}`;
-  const onLeft = x > (left + right) / 2;
+  // Outwards where there is room: the threshold is named on the other side.
+  const onLeft = x > (left + right) / 2 ? x + 58 > right : x - 58 > left;
   const beside = Math.min(Math.max(rises ? y + 11 : y - 11, top + 6), bottom - 6);
   haloText(ctx, style, text, x + (onLeft ? -10 : 10), beside, { align: onLeft ? "right" : "left", font: style.bold });
 }
@@ -707,7 +709,7 @@ class ProgressChart extends LessonChart {
     super(host, { title: "Objective and gap", help: "Over the steps; click or drag to go to a step.", zoom: new Zoom(), ...options });
     Object.assign(this, { onSeek, onSeekEnd });
     this.canvas.style.cursor = "ew-resize";
-    this.canvas.style.touchAction = "none";
+    this.canvas.style.touchAction = "pan-y"; // a finger scrubs sideways and still scrolls the page
     this.dragging = false;
     this.listenToScrub();
   }

@@ -24,7 +24,7 @@ const PLAYER_MARKUP = `
       <button type="button" data-show="steps" aria-pressed="false">Steps</button>
     </div>
     <div class="player-charts"><div></div><div></div><div></div><div></div></div>
-    <div class="player-list" tabindex="0" role="listbox" aria-label="Steps"><div class="player-rows"></div></div>
+    <div class="player-list" tabindex="0" role="listbox" aria-label="Steps"><div class="player-rows" role="presentation"></div></div>
   </div>
   <div class="player-bar" role="group" aria-label="Player">
     <div class="player-buttons">
@@ -329,6 +329,7 @@ class Player {
     this.scrub.setAttribute("aria-valuetext", text);
     this.goto.max = this.last;
     this.goto.placeholder = String(Math.min(this.position + 1, this.last));
+    this.find(".player-why").setAttribute("aria-live", playing ? "off" : "polite");
     const wanted = playing ? "pause" : "play";
     if (this.playButton.dataset.icon !== wanted) {
       this.playButton.dataset.icon = wanted;
@@ -450,6 +451,10 @@ class Player {
       ArrowUp: () => this.setSpeed(this.speed * 1.5),
       ArrowDown: () => this.setSpeed(this.speed / 1.5),
     };
+    if (event.composedPath().includes(this.steps.host)) {
+      actions.ArrowUp = actions.ArrowLeft;
+      actions.ArrowDown = actions.ArrowRight;
+    }
     if (!actions[event.key]) return;
     event.preventDefault();
     actions[event.key]();
@@ -534,8 +539,13 @@ function paintPairOnBoard(ctx, style, frame, replay, step, i, j) {
   }
   // Where the two are close, one label goes above and the other below.
   const iAbove = i[1] <= j[1];
-  paintPairLabel(ctx, style, frame, i, radius, iAbove, `↑ ${replay.name(step.i)}`, alphaChange(replay, step.i, step.z_i_before, step.z_i_after));
-  paintPairLabel(ctx, style, frame, j, radius, !iAbove, `↓ ${replay.name(step.j)}`, alphaChange(replay, step.j, step.z_j_before, step.z_j_after));
+  const change = (d, before, after) => alphaChange(replay, d, before, after);
+  const first = paintPairLabel(ctx, style, frame, i, radius, {
+    above: iAbove, name: `z↑ ${replay.name(step.i)}`, change: change(step.i, step.z_i_before, step.z_i_after),
+  });
+  paintPairLabel(ctx, style, frame, j, radius, {
+    above: !iAbove, name: `z↓ ${replay.name(step.j)}`, change: change(step.j, step.z_j_before, step.z_j_after), taken: first,
+  });
 }
 
 function alphaChange(replay, d, before, after) {
@@ -543,16 +553,21 @@ function alphaChange(replay, d, before, after) {
   return `${replay.letter(d)} ${from} → ${to}`;
 }
 
-function paintPairLabel(ctx, style, frame, [x, y], radius, above, name, change) {
-  ctx.font = `700 15px ${style.font.split("px ")[1]}`;
+/** A label beside a point; returns its rectangle, so that the next one (`taken`) can keep clear of it. */
+function paintPairLabel(ctx, style, frame, [x, y], radius, { above, name, change, taken = null }) {
+  const family = style.font.split("px ")[1];
+  const [nameFont, changeFont] = [`700 15px ${family}`, `13px ${family}`];
+  ctx.font = nameFont;
   const nameWidth = ctx.measureText(name).width;
-  ctx.font = `13px ${style.font.split("px ")[1]}`;
+  ctx.font = changeFont;
   const width = Math.max(nameWidth, ctx.measureText(change).width) + 12;
   const height = 38;
   const [right, bottom] = [frame.left + frame.width, frame.top + frame.height];
   const left = Math.min(Math.max(frame.left + 3, x - width / 2), right - width - 3);
   const [over, under] = [y - radius - height - 5, y + radius + 5];
-  const top = (above && over > frame.top + 2) || under + height > bottom - 2 ? over : under;
+  let top = (above && over > frame.top + 2) || under + height > bottom - 2 ? over : under;
+  const overlaps = taken && Math.abs(taken.top - top) < height + 2 && left < taken.left + taken.width && taken.left < left + width;
+  if (overlaps) top = taken.top + (top === over ? -1 : 1) * (height + 3);
   ctx.fillStyle = withAlpha(style.background, 0.9);
   ctx.strokeStyle = style.accent;
   ctx.lineWidth = 1.5;
@@ -564,8 +579,9 @@ function paintPairLabel(ctx, style, frame, [x, y], radius, above, name, change) 
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
   ctx.fillText(change, left + width / 2, top + 27);
-  ctx.font = `700 15px ${style.font.split("px ")[1]}`;
+  ctx.font = nameFont;
   ctx.fillText(name, left + width / 2, top + 11);
+  return { left, top, width };
 }
 
 /** The list of steps: only the rows in view exist, so thousands of steps cost no more than twenty. */
