@@ -70,6 +70,7 @@ def main() -> None:
         "message": None,
     }
     data, steps = player_data(scene, trace)
+    assert steps is not None
     message = json.loads(json.dumps({"meta": data, "steps": {name: steps[name].tolist() for name in steps}}))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)

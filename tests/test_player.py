@@ -107,6 +107,7 @@ def test_a_trace_may_leave_points_out():
         player_data(scene, trace)
     data, _ = player_data(scene, trace, rows=range(1, 31))
     assert data["trace"]["points"] == scene["points"][1:]
+    assert data["trace"]["names"][:2] == ["●2", "▲3"]
     assert data["model"]["functions"][0]["classes"] == [0, 1]
 
 

@@ -88,7 +88,12 @@ def player_data(
             f"{len(trace.steps)} steps need {len(trace.steps) + 1} sentences, not {len(sentences)}."
         )
     data["model"] = _model(trace, points, scene)
-    data["trace"] = _trace(trace, points, list(sentences)) | {"rows": _list(rows), "position": position}
+    data["trace"] = _trace(trace, list(sentences)) | {
+        "rows": None if rows is None else [int(row) for row in rows],
+        "names": _names(trace, points, rows),
+        "points": points,
+        "position": position,
+    }
     return data, steps_table(trace)
 
 
@@ -116,10 +121,10 @@ def biases(trace: Trace) -> Array:
     return np.array(result)
 
 
-def sample_name(sample: int, label: int | None) -> str:
-    """Short name of a sample, counted from 1 as on the Board: the mark of its class and its number."""
+def sample_name(number: int, label: int | None) -> str:
+    """Short name of point `number` (from 0): the mark of its class and its number from 1, as on the Board."""
     sign = CLASS_SIGNS[0] if label is None else CLASS_SIGNS[label % len(CLASS_SIGNS)]
-    return f"{sign}{sample + 1}"
+    return f"{sign}{number + 1}"
 
 
 def _sample_points(
@@ -158,10 +163,9 @@ def _class_of(points: list[list[float]], signs: Array, sign: int) -> int:
     return int(points[int(np.flatnonzero(np.sign(signs) == sign)[0])][2])
 
 
-def _trace(trace: Trace, points: list[list[float]], sentences: list[str]) -> dict[str, Any]:
+def _trace(trace: Trace, sentences: list[str]) -> dict[str, Any]:
     problem = trace.problem
     certificate = trace.certificate
-    regression = trace.machine == "epsilon-SVR"
     return {
         "id": _fingerprint(trace),
         "dual": {
@@ -182,8 +186,6 @@ def _trace(trace: Trace, points: list[list[float]], sentences: list[str]) -> dic
         "gap": certificate.gap if math.isfinite(certificate.gap) else None,
         "bias": biases(trace).tolist(),
         "sentences": sentences,
-        "names": [sample_name(m, None if regression else int(points[m][2])) for m in problem.sample.tolist()],
-        "points": points,
     }
 
 
@@ -192,8 +194,12 @@ def _bounds(bounds: Array) -> list[float | None]:
     return [bound if math.isfinite(bound) else None for bound in bounds.tolist()]
 
 
-def _list(rows: Sequence[int] | None) -> list[int] | None:
-    return None if rows is None else [int(row) for row in rows]
+def _names(trace: Trace, points: list[list[float]], rows: Sequence[int] | None) -> list[str]:
+    """A name for each dual index; numbers are those of the points on the Board."""
+    regression = trace.machine == "epsilon-SVR"
+    numbers = range(len(points)) if rows is None else rows
+    labels = [None if regression else int(label) for _, _, label in points]
+    return [sample_name(int(numbers[m]), labels[m]) for m in trace.problem.sample.tolist()]
 
 
 def _fingerprint(trace: Trace) -> str:

@@ -269,7 +269,7 @@ def test_theme_change_keeps_position_and_zoom(player):
       player.charts[1].zoom.scale(0.5, 0.25);
       player.charts[3].zoom.scale(0.5, 0);
     }""")
-    keep = """() => [player.position, player.board.view, player.charts[1].zoom.from, player.charts[1].zoom.to,
+    keep = """() => [player.position, player.board.zoom, player.charts[1].zoom.from, player.charts[1].zoom.to,
       player.charts[3].zoom.to]"""
     before, pictures = player.evaluate(keep), player.evaluate(PICTURES)
     player.evaluate("""() => {
@@ -287,14 +287,14 @@ def give(page, trace, scene, fresh=True):
 
 def test_a_new_trace_starts_anew_but_stays_at_the_end(player):
     player.evaluate("() => player.board.zoomAt([300, 200], 0.5)")
-    view = player.evaluate("() => player.board.view")
+    zoom = player.evaluate("() => player.board.zoom")
     jump(player, 5)
     give(player, *classifier(C=3.0))
     assert position(player) == 0
     button(player, "last").click()
     give(player, *classifier(C=10.0))
     assert position(player) == int(state(player)["steps"]) > 0
-    assert player.evaluate("() => player.board.view") == view
+    assert player.evaluate("() => player.board.zoom") == zoom
 
 
 def test_the_same_trace_again_changes_nothing(player):
@@ -438,9 +438,9 @@ def test_position_and_zoom_survive_the_theme(live):
     server_says(live, "server knows position 5")
     look = """() => {
       const {position, board, style} = findStage().svmviz;
-      return [position, board.view, style.dark];
+      return [position, board.zoom, style.dark];
     }"""
-    at, view, dark = live.evaluate(look)
+    at, zoom, dark = live.evaluate(look)
     live.emulate_media(color_scheme="light" if dark else "dark")
     live.wait_for_function(f"findStage().svmviz.style.dark === {'false' if dark else 'true'}")
-    assert live.evaluate(look)[:2] == [at, view]
+    assert live.evaluate(look)[:2] == [at, zoom]

@@ -418,9 +418,9 @@ class ChartCanvas {
       row.textContent = line;
       return row;
     }));
-    const onLeft = found.x > this.width / 2;
-    this.readout.style.left = onLeft ? "auto" : `${found.x + 12}px`;
-    this.readout.style.right = onLeft ? `${this.width - found.x + 12}px` : "auto";
+    const { offsetWidth } = this.readout;
+    const left = found.x > this.width / 2 ? found.x - 12 - offsetWidth : found.x + 12;
+    this.readout.style.left = `${Math.max(0, Math.min(left, this.width - offsetWidth))}px`;
     this.readout.style.top = `${Math.min(Math.max(2, found.y - 20), Math.max(2, this.height - 20 * found.lines.length))}px`;
   }
 

@@ -434,12 +434,18 @@ class SampleChart extends LessonChart {
     }
   }
 
+  /** Whether a place on x is in view. */
+  shows(x) {
+    return x >= this.axes.box.left - 1 && x <= this.axes.box.right + 1;
+  }
+
   /** The dual index whose mark is nearest to the pointer, within 24 pixels. */
   nearest(x, y) {
     if (!this.replay || !this.axes) return null;
     let [best, distance] = [null, 24];
     for (let d = 0; d < this.replay.size; d += 1) {
       const [px, py] = this.markAt(d);
+      if (!this.shows(px)) continue;
       const away = Math.hypot(px - x, (py - y) * this.pickHeight);
       if (away < distance) [best, distance] = [d, away];
     }
@@ -529,6 +535,7 @@ class ViolationChart extends SampleChart {
     const radius = replay.slots > 120 ? 3.2 : 4.2;
     for (let d = 0; d < replay.size; d += 1) {
       const [x, y] = this.markAt(d);
+      if (!this.shows(x)) continue;
       const [rise, fall] = [replay.mayRise(d), replay.mayFall(d)];
       const violates = (rise && replay.gradient[d] < highestFall) || (fall && replay.gradient[d] > lowestRise);
       ctx.fillStyle = replay.dual.group[d] === group && violates ? style.text : style.faint;
@@ -541,7 +548,7 @@ class ViolationChart extends SampleChart {
     ctx.strokeStyle = style.text;
     ctx.lineWidth = 1.5;
     for (let d = 0; d < this.replay.size; d += 1) {
-      if (this.replay.dual.sample[d] !== this.hovered) continue;
+      if (this.replay.dual.sample[d] !== this.hovered || !this.shows(this.markAt(d)[0])) continue;
       ctx.beginPath();
       ctx.arc(...this.markAt(d), radius + 4, 0, 2 * Math.PI);
       ctx.stroke();
@@ -581,7 +588,7 @@ class ViolationChart extends SampleChart {
 function paintPairMark(ctx, style, chart, d, rises) {
   const [x, y] = chart.markAt(d);
   const { left, right } = chart.axes.box;
-  if (x < left - 2 || x > right + 2) return;
+  if (!chart.shows(x)) return;
   ctx.fillStyle = style.accent;
   paintDirection(ctx, x, y, 4.5, chart.replay.mayRise(d), chart.replay.mayFall(d));
   ctx.strokeStyle = style.background;
@@ -664,6 +671,7 @@ class MultiplierChart extends SampleChart {
     const zero = axes.y.at(0);
     for (let d = 0; d < replay.size; d += 1) {
       const [x, y] = this.markAt(d);
+      if (!this.shows(x)) continue;
       const sample = replay.dual.sample[d];
       ctx.fillStyle = replay.regression ? style.muted : classColour(replay.labels[sample], style.dark);
       if (replay.z[d] === 0) ctx.fillRect(x - width / 2, zero - 1, width, 2);
@@ -678,7 +686,7 @@ class MultiplierChart extends SampleChart {
       [step.j, step.z_j_before, step.z_j_after, step.i],
     ]) {
       const x = axes.x.at(this.replay.slot[d]);
-      if (x < axes.box.left - 2 || x > axes.box.right + 2) continue;
+      if (!this.shows(x)) continue;
       const [y0, y1] = [axes.y.at(this.value(d, before)), axes.y.at(this.value(d, after))];
       ctx.strokeStyle = style.background;
       ctx.lineWidth = 7;
