@@ -29,6 +29,7 @@ class Estimator:
     """What all machines share: parameters, the kernel, checked data."""
 
     kernel: KernelLike
+    support_vectors_: Array
     gamma: str | float
     degree: float
     coef0: float

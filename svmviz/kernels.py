@@ -27,7 +27,9 @@ _DIRECT_FEATURES = 16
 class Kernel(Protocol):
     """What the solver needs of a kernel."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """As in `NAMES`, or "callable"."""
 
     def __call__(self, A: Array, B: Array) -> Array:
         """Kernel values (a, b) between the rows of A (a, d) and of B (b, d)."""
@@ -285,7 +287,7 @@ def make_kernel(
     """
     if isinstance(kernel, str):
         return _named_kernel(kernel, X, gamma, degree, coef0)
-    if hasattr(kernel, "diagonal") and hasattr(kernel, "positive_semidefinite"):
+    if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
         return CallableKernel(kernel)
@@ -298,7 +300,7 @@ def _named_kernel(name: str, X: Array, gamma: str | float, degree: float, coef0:
     if name == "precomputed":
         return PrecomputedKernel()
     if name not in NAMES:
-        raise InvalidProblemError(f"kernel must be one of {', '.join(NAMES)} or a function, not {name!r}.")
+        raise InvalidProblemError(f"There is no kernel {name!r}: choose one of {', '.join(NAMES)}.")
     value = resolve_gamma(gamma, X)
     if name == "rbf":
         return GaussianKernel(value)
@@ -312,7 +314,7 @@ def _named_kernel(name: str, X: Array, gamma: str | float, degree: float, coef0:
 
 
 def describe(kernel: Kernel) -> dict[str, Any]:
-    """Name and parameters of a kernel, as plain numbers: what a trace or a browser needs to evaluate it."""
+    """Name and parameters of a kernel, as plain numbers: what a trace or a browser needs."""
     fields = {f: float(getattr(kernel, f)) for f in ("gamma", "degree", "coef0") if hasattr(kernel, f)}
     return {"name": kernel.name, **fields}
 

@@ -12,7 +12,7 @@ This file knows all but the kernel: what is feasible, how far a point is from op
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -117,12 +117,12 @@ class DualProblem:
     linear: Array
     lo: Array
     hi: Array
-    sample: Array = field(default=None)  # type: ignore[assignment]
-    label: Array = field(default=None)  # type: ignore[assignment]
-    coupling: Array = field(default=None)  # type: ignore[assignment]
-    group: Array = field(default=None)  # type: ignore[assignment]
-    sums: Array = field(default=None)  # type: ignore[assignment]
-    diagonal: Array = field(default=None)  # type: ignore[assignment]
+    sample: Array = None  # type: ignore[assignment]
+    label: Array = None  # type: ignore[assignment]
+    coupling: Array = None  # type: ignore[assignment]
+    group: Array = None  # type: ignore[assignment]
+    sums: Array = None  # type: ignore[assignment]
+    diagonal: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         n = len(self.linear)
@@ -246,7 +246,7 @@ class DualProblem:
 
 
 def _cumulate_before(amounts: Array, starts: Array, group: Array) -> Array:
-    """Sum of the amounts that stand before each entry in its own group; an infinite room counts as the largest."""
+    """Sum of the amounts that stand before each entry in its own group; infinity counts as the largest number."""
     finite = np.minimum(amounts, np.finfo(float).max / max(len(amounts), 1) / 4)
     total = np.cumsum(finite) - finite
     return total - total[starts][group]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,7 +15,8 @@ Blocked = Literal["none", "i", "j", "both"]
 # The smallest curvature along a pair, relative to the largest diagonal entry of H: below it lie rounding,
 # duplicates and kernels that are not positive semidefinite (LIBSVM's tau, made independent of scale).
 CURVATURE_FLOOR = 1e-12
-# A multiplier this near to a bound, relative to the bound, has only rounding between them: it is put on it.
+# A multiplier this near to a bound, relative to the numbers it came from, has only rounding between them: it
+# is put on the bound. Not relative to the box: badly scaled data take honest steps that are tiny against C.
 SNAP = 4 * EPS
 
 
@@ -153,8 +153,8 @@ class Iterate:
         step = min(unclipped, room_i, room_j)
         hits_i, hits_j = step >= room_i, step >= room_j
         blocked: Blocked = "both" if hits_i and hits_j else "i" if hits_i else "j" if hits_j else "none"
-        z_i_after = hi_i if hits_i else _snapped_one(z_i + step, lo_i, hi_i)
-        z_j_after = lo_j if hits_j else _snapped_one(z_j - step, lo_j, hi_j)
+        z_i_after = hi_i if hits_i else _snapped(z_i, step, lo_i, hi_i)
+        z_j_after = lo_j if hits_j else _snapped(z_j, -step, lo_j, hi_j)
         np.subtract(column_i, column_j, out=self._buffer)
         self._buffer *= step
         g += self._buffer
@@ -169,7 +169,7 @@ class Iterate:
     def shift(self, indices: Array, change: Array, gradient_change: Array, blocked: Array) -> None:
         """Add `change` to the multipliers `indices`; those in `blocked` are at the bound they moved towards."""
         problem = self.problem
-        self.z[indices] = _snapped(self.z[indices] + change, problem.lo[indices], problem.hi[indices])
+        self.z[indices] = _snapped_all(self.z[indices], change, problem.lo[indices], problem.hi[indices])
         nearer_hi = problem.hi[blocked] - self.z[blocked] < self.z[blocked] - problem.lo[blocked]
         self.z[blocked] = np.where(nearer_hi, problem.hi[blocked], problem.lo[blocked])
         self.gradient += gradient_change
@@ -197,17 +197,20 @@ class Iterate:
         self._shrink_penalty[i] = 0.0 if shrink else -np.inf
 
 
-def _snapped(values: Array, lo: Array, hi: Array) -> Array:
-    """The bound itself for a value that only rounding keeps from it; the scale is the width of the box."""
-    near = SNAP * np.where(np.isfinite(hi - lo), hi - lo, 0.0)
-    return np.where(values - lo <= near, lo, np.where(hi - values <= near, hi, values))
-
-
-def _snapped_one(value: float, lo: float, hi: float) -> float:
-    """`_snapped` for one number: half of the cost of a pair would be NumPy's calls."""
-    near = SNAP * (hi - lo)
-    if near == math.inf:
-        return value
-    if value - lo <= near:
+def _snapped(before: float, change: float, lo: float, hi: float) -> float:
+    """before + change, or the bound that only rounding keeps it from."""
+    after = before + change
+    size = max(abs(before), abs(change))
+    if after - lo <= SNAP * max(size, abs(lo)):
         return lo
-    return hi if hi - value <= near else value
+    return hi if hi - after <= SNAP * max(size, abs(hi)) else after
+
+
+def _snapped_all(before: Array, change: Array, lo: Array, hi: Array) -> Array:
+    """`_snapped` for arrays; a pair goes without, since NumPy's calls are what it costs."""
+    after = before + change
+    size = np.maximum(np.abs(before), np.abs(change))
+    with np.errstate(invalid="ignore"):  # inf - inf of an open box compares as False
+        at_lo = after - lo <= SNAP * np.maximum(size, np.abs(lo))
+        at_hi = hi - after <= SNAP * np.maximum(size, np.abs(hi))
+    return np.where(at_lo & np.isfinite(lo), lo, np.where(at_hi & np.isfinite(hi), hi, after))

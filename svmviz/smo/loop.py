@@ -20,9 +20,12 @@ from svmviz.smo.selection import make_selection
 
 Array = np.ndarray
 
-# Pairs between two looks at the objective. LIBSVM's limit on the pairs is kept for max_iter = -1.
+# Pairs between two looks at the objective.
 PROGRESS_WINDOW = 1000
-DEFAULT_LIMIT = 10_000_000
+# Limits on the pairs for max_iter = -1, as (at least, for each dual index). With the Newton phase a problem that
+# can be solved in floating point takes hundreds of pairs; without it LIBSVM's limit holds.
+LIMIT_WITH_NEWTON = (100_000, 200)
+LIMIT_WITHOUT = (10_000_000, 100)
 NEWTON_INTERVAL = 20
 
 
@@ -35,7 +38,8 @@ class Options:
     tol : float, default 1e-3
         Largest violation that counts as optimal, in units of the gradient.
     max_iter : int, default -1
-        Limit on the pairs moved; -1: 10 million, or 100 a dual index where that is more.
+        Limit on the pairs moved; -1: 100,000, or 200 a dual index where that is more (without the Newton phase
+        10 million, or 100 a dual index).
     selection : "second_order", "max_violating" or "platt"
         How the pair is picked.
     newton : bool, default True
@@ -63,7 +67,10 @@ class Options:
 
     def limit(self, n: int) -> int:
         """The number of pairs after which the loop gives up."""
-        return max(DEFAULT_LIMIT, 100 * n) if self.max_iter == -1 else self.max_iter
+        if self.max_iter != -1:
+            return self.max_iter
+        least, each = LIMIT_WITH_NEWTON if self.newton else LIMIT_WITHOUT
+        return max(least, each * n)
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from svmviz.smo.iterate import Iterate
 
 Array = np.ndarray
 
-# Relative to the largest diagonal entry: makes duplicates and rounding factorable. The step length is
-# chosen on the true H, so the ridge bends the direction and never spoils the objective.
+# Relative to the diagonal: makes duplicates and rounding factorable. The step length is chosen on the true H,
+# so the ridge bends the direction and never spoils the objective.
 RIDGE = 1e-12
 # A factor costs the cube of the free set; beyond this many the pairs do better on their own.
 LARGEST_FREE_SET = 3000
@@ -55,14 +55,18 @@ def newton_phase(iterate: Iterate) -> int:
 def _direction(iterate: Iterate, free: Array, columns: Array) -> Array | None:
     """d on the free set, sum zero over each group; None where H_FF has no Cholesky factor."""
     H = columns[:, free]
-    H[np.diag_indices_from(H)] += RIDGE * max(float(np.abs(np.diagonal(H)).max()), 1e-300)
+    # To a unit diagonal first: badly scaled samples span many decades, and the ridge must not drown the small.
+    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(H), 1e-300))
+    H *= scale[:, None] * scale
+    H[np.diag_indices_from(H)] += RIDGE
     gradient, groups = iterate.gradient[free], iterate.problem.group[free]
     present, member = np.unique(groups, return_inverse=True)
     E = (member[:, None] == np.arange(len(present))).astype(float)
     # Taking a constant off the gradient of a group changes nothing but the rounding.
     gradient = gradient - (gradient @ E / E.sum(axis=0))[member]
     try:
-        solved = cho_solve(cho_factor(H, lower=True, check_finite=False), np.column_stack([gradient, E]))
+        right = scale[:, None] * np.column_stack([gradient, E])
+        solved = scale[:, None] * cho_solve(cho_factor(H, lower=True, check_finite=False), right)
         nu = np.linalg.solve(E.T @ solved[:, 1:], E.T @ solved[:, 0])
     except (LinAlgError, np.linalg.LinAlgError):
         return None
