@@ -9,25 +9,41 @@ function linspace(from, to, count) {
   return Float64Array.from({ length: count }, (_, k) => from + ((to - from) * k) / Math.max(1, count - 1));
 }
 
-/** Kernel values of every lattice point with every centre, computed once. */
+const NEGLIGIBLE = 1e-12; // of the largest coefficient
+
+/** Sums of kernels on a lattice. What does not depend on the coefficients is computed once. */
 class Lattice {
   /**
    * @param {number[]} view [x0, x1, y0, y1]; with ny = 0 a lattice on the x axis only
    * @param {number} nx @param {number} ny number of lattice points along x and y
    * @param {object} kernel @param {number[][]} centres
-   * @param {?Lattice} known columns of an earlier lattice are taken over where grid and kernel agree
+   * @param {?Lattice} known an earlier lattice; what is the same is taken over from it
    */
   constructor(view, nx, ny, kernel, centres, known = null) {
     this.nx = nx;
     this.ny = ny;
-    this.key = JSON.stringify([view, nx, ny, kernel]);
-    const xs = linspace(view[0], view[1], nx);
-    const ys = ny > 0 ? linspace(view[2], view[3], ny) : null;
-    const earlier = known?.key === this.key ? known.columnOf : new Map();
+    this.kernel = kernel;
+    this.centres = centres;
+    this.xs = linspace(view[0], view[1], nx);
+    this.ys = ny > 0 ? linspace(view[2], view[3], ny) : Float64Array.of(0);
+    const factor = factorKernel(kernel);
+    if (factor) this.#prepareFactors(factor);
+    else if (kernel.name !== "linear") this.#prepareColumns(known, JSON.stringify([view, nx, ny, kernel]));
+  }
+
+  /** A kernel that is a product over coordinates needs no value a lattice point, only its factors along x and y. */
+  #prepareFactors(factor) {
+    this.alongX = this.centres.map(([c]) => this.xs.map((x) => factor(x - c)));
+    this.alongY = this.centres.map(([, c = 0]) => this.ys.map((y) => factor(y - c)));
+  }
+
+  #prepareColumns(known, key) {
+    const earlier = known?.key === key ? known.columnOf : new Map();
+    this.key = key;
     this.columnOf = new Map();
-    this.columns = centres.map((centre) => {
+    this.columns = this.centres.map((centre) => {
       const name = centre.join();
-      const column = this.columnOf.get(name) ?? earlier.get(name) ?? kernelColumn(kernel, xs, ys, centre);
+      const column = this.columnOf.get(name) ?? earlier.get(name) ?? kernelColumn(this.kernel, this.xs, this.ys, centre);
       this.columnOf.set(name, column);
       return column;
     });
@@ -35,13 +51,44 @@ class Lattice {
 
   /** The decision function sum_i coef_i k(centre_i, .) + bias at every lattice point, rows of equal y. */
   values(coef, bias) {
-    const out = new Float64Array(this.nx * Math.max(1, this.ny)).fill(bias);
+    const out = new Float64Array(this.xs.length * this.ys.length).fill(bias);
+    if (this.alongX) this.#addProducts(out, coef);
+    else if (this.columns) this.#addColumns(out, coef);
+    else this.#addPlane(out, coef);
+    return out;
+  }
+
+  #addProducts(out, coef) {
+    const { nx, ys, alongX, alongY } = this;
+    const negligible = NEGLIGIBLE * coef.reduce((most, c) => Math.max(most, Math.abs(c)), 0);
+    for (let j = 0; j < ys.length; j += 1) {
+      const row = j * nx;
+      for (let i = 0; i < alongX.length; i += 1) {
+        const weight = coef[i] * alongY[i][j];
+        if (Math.abs(weight) <= negligible) continue;
+        const factors = alongX[i];
+        for (let k = 0; k < nx; k += 1) out[row + k] += weight * factors[k];
+      }
+    }
+  }
+
+  #addColumns(out, coef) {
     this.columns.forEach((column, i) => {
       const c = coef[i];
       if (!c) return;
       for (let k = 0; k < out.length; k += 1) out[k] += c * column[k];
     });
-    return out;
+  }
+
+  /** A sum of linear kernels is one plane. */
+  #addPlane(out, coef) {
+    let [slopeX, slopeY] = [0, 0];
+    this.centres.forEach(([x, y = 0], i) => {
+      slopeX += coef[i] * x;
+      slopeY += coef[i] * y;
+    });
+    let at = 0;
+    for (const y of this.ys) for (const x of this.xs) out[at++] += slopeX * x + slopeY * y;
   }
 }
 
