@@ -92,10 +92,23 @@ def _parse_point(point: object) -> Point | None:
 
 @cache
 def _component() -> Callable[..., Any]:
-    """Register the component, once."""
-    return st.components.v2.component(
-        "svmviz_stage", html=frontend.HTML, css=frontend.style(), js=frontend.script()
-    )
+    """Register the component of Board and Player, once."""
+    return st.components.v2.component("svmviz_stage", html=frontend.HTML, js=frontend.loader())
+
+
+@cache
+def _code() -> Callable[..., Any]:
+    """Register the component that carries the code, once."""
+    return st.components.v2.component("svmviz_code", html="<i hidden></i>\n", js=frontend.script())
+
+
+def load_frontend() -> None:
+    """Bring the code of Board and Player into the browser; call it once in every page, outside of fragments.
+
+    Streamlit sends a component's script again whenever the component's data change, which would be
+    150 kB for every point that is drawn. The code is therefore a component of its own that never changes.
+    """
+    _code()(key="svmviz_code")
 
 
 def stage(
@@ -107,6 +120,8 @@ def stage(
     steps: Any = None,
 ) -> None:
     """Mount the Board (``data["mode"] == "board"``) or the Player (``"player"``).
+
+    The page must have called `load_frontend`.
 
     Parameters
     ----------

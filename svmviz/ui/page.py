@@ -6,9 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from svmviz import datasets
 from svmviz.ui import link, server, workspace
+from svmviz.ui.board import load_frontend
 from svmviz.ui.workspace import Workspace
 
 WORKSPACE, LESSON = "app.py", "pages/1_SMO_step_by_step.py"
@@ -64,6 +66,7 @@ def setup(path: str, question: str) -> Workspace:
         initial_sidebar_state="collapsed",
     )
     server.tune()
+    load_frontend()
     st.html(STYLE)
     with st.container(key="strip", horizontal=True, vertical_alignment="center", gap="small"):
         for file, title in PAGES.items():
@@ -80,6 +83,14 @@ def _workspace() -> Workspace:
         if linked is not None:
             st.session_state[workspace.KEY] = linked
     return workspace.get()
+
+
+def show_notice(place: DeltaGenerator, space: Workspace) -> None:
+    """Show or clear the one sentence that the workspace has to say."""
+    if space.notice:
+        place.warning(space.notice)
+    else:
+        place.empty()
 
 
 @contextmanager

@@ -45,13 +45,23 @@ def test_lattice_values_are_the_decision_function(page, load_frontend, spec):
     values = page.evaluate(script, [spec, centres.tolist(), coef.tolist(), bias])
     xx, yy = np.meshgrid(np.linspace(-2, 1, 7), np.linspace(-1, 3, 5))
     expected = python_gram(spec, np.c_[xx.ravel(), yy.ravel()], centres) @ coef + bias
-    np.testing.assert_allclose(values, expected, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("spec", KERNELS, ids=lambda spec: f"{spec['name']}{spec['degree']}")
+def test_a_lattice_on_a_line_is_the_regression_curve(page, load_frontend, spec):
+    centres, coef, bias = RNG.normal(size=(6, 1)), RNG.normal(size=6), -0.2
+    script = "([s, centres, coef, bias]) => [...new Lattice([-2, 1], 9, 0, s, centres).values(coef, bias)]"
+    load_frontend(page)
+    values = page.evaluate(script, [spec, centres.tolist(), coef.tolist(), bias])
+    expected = python_gram(spec, np.linspace(-2, 1, 9)[:, None], centres) @ coef + bias
+    np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-10)
 
 
 def test_a_lattice_takes_columns_over_only_where_they_are_the_same(page, load_frontend):
     load_frontend(page)
     same = page.evaluate("""() => {
-      const kernel = {name: "rbf", gamma: 1, degree: 3, coef0: 0};
+      const kernel = {name: "poly", gamma: 1, degree: 3, coef0: 0};
       const first = new Lattice([0, 1, 0, 1], 4, 4, kernel, [[0, 0], [1, 1]]);
       const moved = new Lattice([0, 1, 0, 1], 4, 4, kernel, [[0, 0], [1, 0]], first);
       const other = new Lattice([0, 2, 0, 1], 4, 4, kernel, [[0, 0], [1, 1]], first);

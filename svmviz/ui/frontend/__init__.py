@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 
@@ -27,8 +28,14 @@ HTML = '<div class="stage"></div>\n'
 
 @cache
 def script() -> str:
-    """Return the whole JavaScript of the component as one module."""
-    return _joined(SCRIPTS)
+    """Return the whole JavaScript, the style sheet included, as one module."""
+    return f"const STAGE_CSS = {json.dumps(style())};\n{_joined(SCRIPTS)}"
+
+
+@cache
+def loader() -> str:
+    """Return the short script of the component that is mounted for every Board and Player."""
+    return _joined(("loader.js",))
 
 
 @cache
@@ -40,4 +47,4 @@ def style() -> str:
 def _joined(names: tuple[str, ...]) -> str:
     """Return the contents of the files of these names, one after the other."""
     paths = [HERE / name for name in names]
-    return "\n".join(path.read_text(encoding="utf-8") for path in paths if path.exists())
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)

@@ -62,7 +62,7 @@ class Board {
     this.box.append(this.canvas, this.note, this.readout);
     this.root.append(this.toolbar.root, this.box, this.legend.root);
     this.host.append(this.root);
-    this.ctx = this.canvas.getContext("2d");
+    this.ctx = this.canvas.getContext("2d", { alpha: false }); // opaque: nothing to blend with
   }
 
   #listen() {
@@ -433,8 +433,12 @@ class Board {
   hover(at, pointerType = "mouse") {
     this.pointer = at && pointerType !== "touch" ? at : null;
     const over = this.pointer && this.#marksHovered();
-    if (!this.busy) this.hovered = over ? this.pointAt(this.pointer, this.radius + 4) : null;
-    this.#invalidate();
+    const hovered = over ? this.pointAt(this.pointer, this.radius + 4) : null;
+    const changed = !this.busy && hovered !== this.hovered;
+    if (changed) this.hovered = hovered;
+    // A pointer that only passes over the picture costs no drawing.
+    if (changed || this.#usesBrush()) this.#invalidate();
+    else this.#showReadout();
   }
 
   /** The brushes work on places, not on the point under the pointer. */
@@ -547,9 +551,12 @@ class Board {
     picture.draw(this.ctx, this.frame, this.look);
   }
 
+  #usesBrush() {
+    return this.scene.editable && (this.tool === "spray" || this.tool === "erase");
+  }
+
   #drawBrush() {
-    const brush = this.scene.editable && (this.tool === "spray" || this.tool === "erase");
-    if (brush && this.pointer) drawBrush(this.ctx, ...this.pointer, BRUSH_RADIUS, this.look);
+    if (this.#usesBrush() && this.pointer) drawBrush(this.ctx, ...this.pointer, BRUSH_RADIUS, this.look);
   }
 
   /** Coordinates and decision value under the pointer. */

@@ -53,22 +53,11 @@ function gramMatrix(spec, A, B) {
   return gram;
 }
 
-/**
- * Values of k(., centre) on a lattice: one number for each (x, y), rows of equal y.
- * @param {Float64Array} xs @param {?Float64Array} ys null for points on a line
- */
-function kernelColumn(spec, xs, ys, centre) {
-  const factor = factorKernel(spec);
-  const along = ys ?? [0];
-  const column = new Float64Array(xs.length * along.length);
-  const map = factor ? null : dotKernel(spec);
-  const acrossX = factor ? Array.from(xs, (x) => factor(x - centre[0])) : Array.from(xs, (x) => x * centre[0]);
+/** Values of a dot-product kernel k(., centre) at all (x, y), rows of equal y. */
+function kernelColumn(spec, xs, ys, [cx, cy = 0]) {
+  const map = dotKernel(spec);
+  const column = new Float64Array(xs.length * ys.length);
   let at = 0;
-  for (const y of along) {
-    // A product of one-dimensional factors needs nx + ny exponentials instead of nx * ny.
-    const fromY = ys === null ? (factor ? 1 : 0) : factor ? factor(y - centre[1]) : y * centre[1];
-    if (factor) for (let i = 0; i < xs.length; i += 1) column[at++] = acrossX[i] * fromY;
-    else for (let i = 0; i < xs.length; i += 1) column[at++] = map(acrossX[i] + fromY);
-  }
+  for (const y of ys) for (const x of xs) column[at++] = map(x * cx + y * cy);
   return column;
 }

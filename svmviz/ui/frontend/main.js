@@ -56,9 +56,19 @@ class EditGate {
   }
 }
 
+/** The style sheet (STAGE_CSS is put before the scripts), shared by all stages. */
+function stageStyle() {
+  if (!stageStyle.sheet) {
+    stageStyle.sheet = new CSSStyleSheet();
+    stageStyle.sheet.replaceSync(STAGE_CSS);
+  }
+  return stageStyle.sheet;
+}
+
 /** One mounted component. */
 class Stage {
   constructor(component, meta) {
+    component.parentElement.adoptedStyleSheets = [stageStyle()];
     this.root = component.parentElement.querySelector(".stage");
     this.mode = meta.mode;
     this.revision = null;
@@ -152,7 +162,7 @@ class Stage {
 }
 
 /** Called on mounting and again whenever the data or the theme change; the returned function on unmounting. */
-export default function stage(component) {
+function stage(component) {
   const { parentElement, data } = component;
   const meta = data.meta ?? data;
   let live = liveStages.get(parentElement);
@@ -173,4 +183,13 @@ export default function stage(component) {
     live.destroy();
     if (liveStages.get(parentElement) === live) liveStages.delete(parentElement);
   };
+}
+
+/** The code's own component shows nothing: it leaves the stage where loader.js finds it. */
+export default function provide({ parentElement }) {
+  const place = parentElement.host.closest('[data-testid="stElementContainer"]');
+  if (place) place.style.display = "none"; // otherwise the page has an empty row there
+  if (window.svmvizStage) return;
+  window.svmvizStage = stage;
+  window.dispatchEvent(new Event("svmviz-stage"));
 }

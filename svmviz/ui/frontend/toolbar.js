@@ -85,6 +85,7 @@ class Toolbar {
     buttons.append(this.tools, this.actions);
     this.root.append(this.chips, buttons);
     this.shown = null;
+    this.shownChips = null;
   }
 
   #add(group, description, onClick) {
@@ -93,8 +94,17 @@ class Toolbar {
     group.append(button);
   }
 
-  /** Bring chips and buttons in line with the Board. */
+  /** Bring chips and buttons in line with the Board; does nothing while all is as it was. */
   update() {
+    const { board } = this;
+    const { editable, task } = board.scene;
+    const state = JSON.stringify([editable, task, board.tool, board.canUndo, board.canRedo, board.count === 0]);
+    if (state !== this.shown) this.#updateButtons();
+    this.shown = state;
+    this.#updateChips();
+  }
+
+  #updateButtons() {
     const { board } = this;
     const { editable, task } = board.scene;
     this.tools.hidden = !editable;
@@ -104,15 +114,14 @@ class Toolbar {
     this.buttons.get("redo").disabled = !board.canRedo;
     this.buttons.get("clear").disabled = board.count === 0;
     this.chips.hidden = task === "regression";
-    this.#updateChips();
   }
 
   #updateChips() {
     const { board } = this;
     const labels = board.scene.editable ? CLASS_STYLES.map((_, k) => k) : board.usedLabels();
     const state = JSON.stringify([labels, board.activeClass, board.scene.classNames, board.scene.editable, board.look.dark]);
-    if (state === this.shown) return;
-    this.shown = state;
+    if (state === this.shownChips) return;
+    this.shownChips = state;
     this.chips.replaceChildren(...labels.map((label) => this.#chip(label)));
   }
 

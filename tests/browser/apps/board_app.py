@@ -4,12 +4,13 @@ import numpy as np
 import streamlit as st
 
 from svmviz import SVC
-from svmviz.ui.board import stage
+from svmviz.ui.board import load_frontend, stage
 
 GAMMA = 0.7
 C = 1.0
 
 st.set_page_config(layout="wide")
+load_frontend()
 
 
 def example(shift=0.0):

@@ -3,11 +3,12 @@
 import streamlit as st
 
 from svmviz.errors import InvalidProblemError
-from svmviz.ui.board import stage
+from svmviz.ui.board import load_frontend, stage
 from svmviz.ui.player import player_data
 from tests.test_player import classifier, scene_of
 
 st.set_page_config(layout="wide")
+load_frontend()
 
 if "work" not in st.session_state:
     trace, scene = classifier(n=40, C=10.0)
