@@ -1,37 +1,46 @@
 """The workspace: draw points, choose a machine, and see the fitted result under the pen."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from svmviz.datasets import PRESETS
 from svmviz.ui import controls, files, fitting, page, results, workspace
 from svmviz.ui.board import stage
 from svmviz.ui.copy_link import copy_link
+from svmviz.ui.workspace import Workspace
 
 HEIGHT = "min(calc(100dvh - 3.6rem), calc(60vw + 17rem))"
 
 
 def main() -> None:
-    page.setup("app.py", "Which points hold the boundary?")
-    workbench()
+    space = page.setup(page.WORKSPACE, "Which points hold the boundary?")
+    left, right = st.columns([6, 5])
+    with right:
+        with page.boundary(), st.container(key="controls"):
+            choose_points(space)
+            choose_machine(space)
+        notice, result = st.empty(), st.empty()
+        with st.container(key="onward"):
+            st.page_link(page.LESSON, label="Watch SMO find this solution, step by step  →", width="stretch")
+    with left:
+        board(notice, result)
 
 
 @st.fragment
-def workbench() -> None:
-    """Board and controls: an edit runs only this."""
+def board(notice: DeltaGenerator, result: DeltaGenerator) -> None:
+    """Fit and draw. An edit runs only this: the controls beside it are neither run nor drawn again."""
     with page.boundary():
         space = workspace.get()
         fit = fitting.cached(space)
-        left, right = st.columns([6, 5])
-        with left:
-            stage(fitting.board_data(space, fit, HEIGHT), key="board", on_edit=space.apply_edit)
-        with right:
-            with st.container(key="controls"):
-                choose_points(space)
-                choose_machine(space)
-            show_result(space, fit)
+        stage(fitting.board_data(space, fit, HEIGHT), key="board", on_edit=space.apply_edit)
+        page.show_notice(notice, space)
+        if fit.message:
+            result.info(fit.message)
+        else:
+            result.html(results.table(fit))
 
 
-def choose_points(space: workspace.Workspace) -> None:
+def choose_points(space: Workspace) -> None:
     example, file, share = st.columns([5, 3, 3], vertical_alignment="bottom")
     with example:
         controls.preset(space)
@@ -44,7 +53,7 @@ def choose_points(space: workspace.Workspace) -> None:
     controls.features(space)
 
 
-def choose_machine(space: workspace.Workspace) -> None:
+def choose_machine(space: Workspace) -> None:
     controls.task(space)
     left, right = st.columns(2)
     with left:
@@ -52,17 +61,6 @@ def choose_machine(space: workspace.Workspace) -> None:
     with right:
         controls.penalty(space)
     controls.parameters(space)
-
-
-def show_result(space: workspace.Workspace, fit: fitting.Fit) -> None:
-    if space.notice:
-        st.warning(space.notice)
-    if fit.message:
-        st.info(fit.message)
-    else:
-        st.html(results.table(fit))
-        with st.container(key="onward"):
-            st.page_link(page.LESSON, label="Watch SMO find this solution, step by step  →", width="stretch")
 
 
 main()

@@ -1,6 +1,9 @@
 """The lesson: every pair that SMO moves on the points of the workspace, forward and back."""
 
+from functools import partial
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from svmviz.errors import InvalidProblemError
 from svmviz.plots.race import race_figure
@@ -14,30 +17,35 @@ HEIGHT = "calc(100dvh - 8.1rem)"
 def main() -> None:
     space = page.setup(page.LESSON, "Which pair moves next, and why?")
     st.session_state["lesson_start"] = space.position
-    lesson_room()
+    with page.boundary(), st.container(key="controls"):
+        choose(space)
+    notice = st.empty()
+    room(notice, several_classes(space))
 
 
 @st.fragment
-def lesson_room() -> None:
-    """Controls and Player: an edit runs only this."""
+def room(notice: DeltaGenerator, several: bool) -> None:
+    """Record and play. An edit runs only this: the controls above are neither run nor drawn again."""
     with page.boundary():
         space = workspace.get()
-        strip = st.container(key="controls")
+        if several_classes(space) != several:
+            st.rerun()  # the controls have a choice of two classes to show, or to hide
         run = lesson.recording(space)
-        with strip:
-            choose(space, run)
-        if space.notice:
-            st.warning(space.notice)
         data, steps = lesson.playable(space, run, HEIGHT, st.session_state["lesson_start"])
 
         def keep(position: int) -> None:
             space.position = position
 
         stage(data, key="player", on_edit=space.apply_edit, on_position=keep, steps=steps)
+        page.show_notice(notice, space)
 
 
-def choose(space: Workspace, run: lesson.Recording) -> None:
-    several = space.task == "classification" and len(space.present()) > 2
+def several_classes(space: Workspace) -> bool:
+    return space.task == "classification" and len(space.present()) > 2
+
+
+def choose(space: Workspace) -> None:
+    several = several_classes(space)
     widths = [3, 2.8, 2.6, 3.8, 2, 1.8, 1.6]
     if several:
         widths.insert(1, 2.6)
@@ -59,32 +67,24 @@ def choose(space: Workspace, run: lesson.Recording) -> None:
         controls.tolerance(space)
         controls.features(space)
     with next(columns), st.popover("Trace", width="stretch"):
-        open_and_save(space, run)
+        open_and_save(space)
     with next(columns):
-        if st.button(
-            "Race",
-            key="race",
-            help="Race the three rules on these points.",
-            width="stretch",
-            disabled=run.trace is None,
-        ):
+        if st.button("Race", key="race", help="Race the three rules on these points.", width="stretch"):
             show_race(space)
 
 
-def open_and_save(space: Workspace, run: lesson.Recording) -> None:
+def open_and_save(space: Workspace) -> None:
     st.file_uploader(
         "Open a trace", type=["json", "csv"], key="trace_file", on_change=open_file, args=(space,)
     )
-    trace = run.trace
     for kind, mime in (("json", "application/json"), ("csv", "text/csv")):
         st.download_button(
             f"Save the trace as {kind.upper()}",
-            getattr(trace, f"to_{kind}", ""),
+            partial(lesson.save_trace, space, kind),
             file_name=f"trace.{kind}",
             mime=mime,
             on_click="ignore",
             width="stretch",
-            disabled=trace is None,
         )
 
 
@@ -104,6 +104,9 @@ def open_file(space: Workspace) -> None:
 def show_race(space: Workspace) -> None:
     with page.boundary():
         traces = lesson.race(space)
+        if not traces:
+            st.info(workspace.checked(space))
+            return
         names = {rule: controls.RULE_NAMES[rule] for rule in traces}
         gaps = {names[rule]: results.gaps(trace) for rule, trace in traces.items()}
         st.plotly_chart(race_figure(gaps), width="stretch", config={"displaylogo": False})

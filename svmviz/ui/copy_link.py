@@ -27,30 +27,56 @@ STYLE = """
 SCRIPT = """
 const live = new WeakMap();
 
-/** Copy text, also where the clipboard is closed to pages without a certificate. */
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const area = document.body.appendChild(document.createElement("textarea"));
-    area.value = text;
-    area.select();
-    document.execCommand("copy");
-    area.remove();
+/** Copy a text that is still to come, also where the clipboard is closed to pages without a certificate. */
+async function copy(promise) {
+  if (navigator.clipboard && window.ClipboardItem) {
+    const blob = promise.then((text) => new Blob([text], { type: "text/plain" }));
+    const item = new ClipboardItem({ "text/plain": blob });
+    await navigator.clipboard.write([item]).catch(async () => typed(await promise));
+  } else {
+    typed(await promise);
   }
 }
 
-export default function copyLink({ parentElement, data }) {
+/** The old way to copy: select the text in a field of its own. */
+function typed(text) {
+  const area = document.body.appendChild(document.createElement("textarea"));
+  area.value = text;
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}
+
+/** What Python answers, once it has: the text of the link, or an error that says what to do instead. */
+function ask(state, setTriggerValue) {
+  return new Promise((resolve, reject) => {
+    state.answer = ({ query, problem }) =>
+      query ? resolve(`${location.origin}${location.pathname}?${query}`) : reject(new Error(problem));
+    setTriggerValue("asked", true);
+  });
+}
+
+export default function copyLink({ parentElement, data, setTriggerValue }) {
   const button = parentElement.querySelector(".copy");
-  if (!live.has(parentElement)) {
+  let state = live.get(parentElement);
+  if (!state) {
+    state = { serial: data.serial, answer: null };
+    live.set(parentElement, state);
     button.addEventListener("click", async () => {
-      const { query, problem } = live.get(parentElement);
-      if (query) await copy(`${location.origin}${location.pathname}?${query}`);
-      button.textContent = query ? "Copied" : problem;
-      setTimeout(() => (button.textContent = "Copy link"), query ? 1500 : 6000);
+      let said = "Copied";
+      try {
+        await copy(ask(state, setTriggerValue));
+      } catch (error) {
+        said = error.message;
+      }
+      button.textContent = said;
+      setTimeout(() => (button.textContent = "Copy link"), said === "Copied" ? 1500 : 6000);
     });
   }
-  live.set(parentElement, data);
+  if (data.serial !== state.serial) {
+    state.serial = data.serial;
+    state.answer?.(data);
+  }
 }
 """
 
@@ -61,14 +87,22 @@ def _component() -> Callable[..., Any]:
 
 
 def copy_link(space: Workspace) -> None:
-    """Show the button; without a link that is short enough it says what to do instead.
+    """Show the button; the link is made when it is pressed, so that drawing costs nothing for it.
 
     Parameters
     ----------
     space : Workspace
     """
+    answer = st.session_state.setdefault("link", {"serial": 0, "query": "", "problem": ""})
+
+    def make() -> None:
+        st.session_state["link"] = {"serial": answer["serial"] + 1, **_link(space)}
+
+    _component()(key="copy_link", data=answer, on_asked_change=make)
+
+
+def _link(space: Workspace) -> dict[str, str]:
     try:
-        data = {"query": link.to_query(space), "problem": ""}
+        return {"query": link.to_query(space), "problem": ""}
     except DataError as error:
-        data = {"query": "", "problem": str(error)}
-    _component()(key="copy_link", data=data)
+        return {"query": "", "problem": str(error)}

@@ -33,7 +33,6 @@ def open_and_save(space: Workspace) -> None:
         help="Shift and scale each column to mean 0 and deviation 1.",
         on_click=space.standardise,
         width="stretch",
-        disabled=not len(space.points),
     )
     st.download_button(
         "Save the points as CSV",
@@ -42,7 +41,6 @@ def open_and_save(space: Workspace) -> None:
         mime="text/csv",
         on_click="ignore",
         width="stretch",
-        disabled=not len(space.points),
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from svmviz import explain
 from svmviz.datasets import ROW_LIMIT, Dataset
 from svmviz.errors import InvalidProblemError
 from svmviz.kernels import make_kernel
@@ -14,7 +15,7 @@ from svmviz.machines import svc, svr
 from svmviz.smo.loop import Options
 from svmviz.trace import Trace, record
 from svmviz.ui.fitting import fingerprint
-from svmviz.ui.player import player_data
+from svmviz.ui.player import player_data, sample_name
 from svmviz.ui.workspace import KERNELS, RULES, Workspace, checked
 
 STEP_LIMIT = 3000
@@ -159,13 +160,16 @@ def playable(
     picture = scene(space, run.message, height)
     if run.trace is None:
         return player_data(picture, None)
-    try:
-        from svmviz import explain
-
-        sentences = explain.sentences(run.trace)
-    except ImportError:
-        sentences = ()
+    sentences = explain.sentences(run.trace, _names(space, run))
     return player_data(picture, run.trace, sentences, rows=run.rows.tolist(), position=position)
+
+
+def _names(space: Workspace, run: Recording) -> list[str]:
+    """A name for every dual index of a run: the mark of the point's class and its number."""
+    assert run.trace is not None
+    labels = None if space.task == "regression" else space.labels
+    points = run.rows[run.trace.problem.sample].tolist()
+    return [sample_name(point, None if labels is None else int(labels[point])) for point in points]
 
 
 # ----------------------------------------------------------------------------------------- saved traces
@@ -197,6 +201,20 @@ def open_trace(space: Workspace, text: str) -> None:
         raise InvalidProblemError("The steps of this trace do not fit its problem: save it again.") from error
     _adopt(space, trace)
     st.session_state[OPENED] = ((*fingerprint(space), space.rule, space.pair), run)
+
+
+def save_trace(space: Workspace, kind: str) -> str:
+    """The run that is played, as the text of a file; empty when there is none.
+
+    Parameters
+    ----------
+    space : Workspace
+    kind : "json" or "csv"
+    """
+    trace = recording(space).trace
+    if trace is None:
+        return ""
+    return trace.to_json() if kind == "json" else trace.to_csv()
 
 
 def _adopt(space: Workspace, trace: Trace) -> None:
