@@ -111,6 +111,13 @@ def test_a_trace_may_leave_points_out():
     assert data["model"]["functions"][0]["classes"] == [0, 1]
 
 
+def test_sentences_use_the_names_of_the_board():
+    trace, scene = classifier()
+    data, _ = player_data(scene, trace)
+    first = data["trace"]["sentences"][0]
+    assert all(data["trace"]["names"][d] in first for d in (trace.steps[0].i, trace.steps[0].j))
+
+
 def test_sentences_must_fit():
     trace, scene = classifier()
     with pytest.raises(ValueError, match="sentences"):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from svmviz import explain
 from svmviz.machines.expansion import bias_interval, midpoint
 from svmviz.trace import Trace
 
@@ -44,7 +45,7 @@ _COUNTS = {"n_free": "n_free", "n_lower": "n_zero", "n_upper": "n_bound"}
 def player_data(
     scene: Mapping[str, Any],
     trace: Trace | None,
-    sentences: Sequence[str] = (),
+    sentences: Sequence[str] | None = None,
     *,
     labels: Sequence[int] | None = None,
     rows: Sequence[int] | None = None,
@@ -59,8 +60,9 @@ def player_data(
         `svmviz.ui.board.stage`.
     trace : Trace or None
         None when nothing can be fitted: the Board stays editable and shows the scene's message.
-    sentences : sequence of str, length steps + 1
-        What is said at each position: before each step, and at the end.
+    sentences : sequence of str, length steps + 1, optional
+        What is said at each position: before each step, and at the end; default: what `svmviz.explain` says,
+        with the names that the Player shows.
     labels : sequence of int, length n_samples, optional
         Class of each sample of the trace; default: the third column of the scene's points.
     rows : sequence of int, length n_samples, optional
@@ -83,14 +85,17 @@ def player_data(
     if trace is None:
         return data, None
     points = _sample_points(scene["points"], trace, labels, rows)
-    if len(sentences) not in (0, len(trace.steps) + 1):
+    names = _names(trace, points, rows)
+    sentences = explain.sentences(trace, names) if sentences is None else list(sentences)
+    if len(sentences) != len(trace.steps) + 1:
         raise ValueError(
             f"{len(trace.steps)} steps need {len(trace.steps) + 1} sentences, not {len(sentences)}."
         )
     data["model"] = _model(trace, points, scene)
-    data["trace"] = _trace(trace, list(sentences)) | {
+    data["trace"] = _trace(trace) | {
+        "sentences": sentences,
         "rows": None if rows is None else [int(row) for row in rows],
-        "names": _names(trace, points, rows),
+        "names": names,
         "points": points,
         "position": position,
     }
@@ -163,7 +168,7 @@ def _class_of(points: list[list[float]], signs: Array, sign: int) -> int:
     return int(points[int(np.flatnonzero(np.sign(signs) == sign)[0])][2])
 
 
-def _trace(trace: Trace, sentences: list[str]) -> dict[str, Any]:
+def _trace(trace: Trace) -> dict[str, Any]:
     problem = trace.problem
     certificate = trace.certificate
     return {
@@ -185,7 +190,6 @@ def _trace(trace: Trace, sentences: list[str]) -> dict[str, Any]:
         "objective": certificate.objective,
         "gap": certificate.gap if math.isfinite(certificate.gap) else None,
         "bias": biases(trace).tolist(),
-        "sentences": sentences,
     }
 
 

@@ -20,7 +20,8 @@ PICTURES = """async () => {
 
 def message(trace, scene, **options):
     """What the component gets, with the steps as plain lists."""
-    sentences = [f"Sentence {k}." for k in range(len(trace.steps) + 1)]
+    total = len(trace.steps)
+    sentences = [f"Step {k + 1} of {total}: because {k}." for k in range(total)] + ["Done."]
     data, steps = player_data(scene, trace, sentences, **options)
     return {"meta": data, "steps": {name: steps[name].tolist() for name in steps}}
 
@@ -146,10 +147,10 @@ def test_buttons_and_words(player):
     assert player.locator(".player-count").inner_text() == f"step 1 of {last}"
     button(player, "next").click()
     assert position(player) == 1
-    assert player.locator(".player-why").inner_text() == "Step 2. Sentence 1."
+    assert player.locator(".player-why").inner_text() == f"Step 2 of {last}: because 1."
     button(player, "last").click()
     assert position(player) == last
-    assert player.locator(".player-why").inner_text() == f"The end. Sentence {last}."
+    assert player.locator(".player-why").inner_text() == "Done."
     assert button(player, "next").is_disabled()
     button(player, "back").click()
     button(player, "first").click()
@@ -334,7 +335,7 @@ def test_a_run_without_steps(load):
     trace, scene = classifier(tol=10.0)
     assert len(trace.steps) == 0
     page = load(trace, scene)
-    assert page.locator(".player-why").inner_text() == "The end. Sentence 0."
+    assert page.locator(".player-why").inner_text() == "Done."
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
     assert state(page)["playing"] == "false"
@@ -418,7 +419,7 @@ def test_python_hears_where_the_player_rests(live):
     live.locator("[data-act=next]").click()
     live.locator("[data-act=next]").click()
     server_says(live, "server knows position 2 and 40 points")
-    assert live.locator(".player-why").inner_text() == "Step 3. Position 2."
+    assert live.locator(".player-why").inner_text() == "Position 2."
 
 
 def test_an_edit_gives_a_new_run(live):

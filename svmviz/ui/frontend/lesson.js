@@ -299,7 +299,7 @@ class PairChart extends LessonChart {
     ctx.textAlign = "center";
     ctx.textBaseline = "top";
     ctx.font = style.font;
-    ctx.fillText(name(i), (axes.x.at(0) + axes.x.at(top)) / 2, box.bottom + 4);
+    ctx.fillText(name(i), (axes.x.at(0) + axes.x.at(top)) / 2, box.bottom + 20);
     axes.clipped(ctx, () => this.paintBoxInside(ctx, style, step, axes));
   }
 

@@ -304,9 +304,10 @@ class Player {
   showWords() {
     const { replay } = this;
     const [head, text] = this.find(".player-why").children;
-    const step = replay?.step;
-    head.textContent = !replay ? "" : step ? `Step ${this.position + 1}.` : "The end.";
-    text.textContent = replay ? replay.sentence() : this.meta?.message ?? "";
+    const sentence = replay ? replay.sentence() : this.meta?.message ?? "";
+    const number = sentence.match(/^Step \d+ of \d+:/)?.[0] ?? "";
+    head.textContent = number;
+    text.textContent = sentence.slice(number.length).trim();
   }
 
   /** What tests read. */
