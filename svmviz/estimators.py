@@ -28,7 +28,9 @@ _STATUSES: tuple[Status, ...] = ("optimal", "stationary", "no progress", "capped
 class Estimator:
     """What all machines share: parameters, the kernel, checked data."""
 
+    estimator_type: str
     kernel: KernelLike
+    support_: Array
     support_vectors_: Array
     gamma: str | float
     degree: float
@@ -54,6 +56,19 @@ class Estimator:
             setattr(self, name, value)
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of an estimator; imported only when it is scikit-learn that asks."""
+        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
+
+        classifier = self.estimator_type == "classifier"
+        return Tags(
+            estimator_type=self.estimator_type,
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags() if classifier else None,
+            regressor_tags=None if classifier else RegressorTags(),
+            input_tags=InputTags(pairwise=self.kernel == "precomputed"),
+        )
+
     def __repr__(self) -> str:
         parameters = inspect.signature(type(self).__init__).parameters
         changed = (f"{n}={v!r}" for n, v in self.get_params().items() if v is not parameters[n].default)
@@ -72,7 +87,7 @@ class Estimator:
             )
         return self._kernel
 
-    def _kernel_values(self, X: Any, support: Array) -> Array:
+    def _kernel_values(self, X: Any) -> Array:
         """k(x, support vectors), (n, n_support), for new samples."""
         if not hasattr(self, "_kernel"):
             raise ValueError(f"This {type(self).__name__} is not fitted yet: call fit first.")
@@ -82,7 +97,7 @@ class Estimator:
                 f"X has {X.shape[1]} features, but {type(self).__name__} was trained with {self.n_features_in_}."
             )
         if self._kernel.name == "precomputed":
-            return X[:, support]
+            return X[:, self.support_]
         return self._kernel(X, self.support_vectors_)
 
     @property
@@ -132,6 +147,8 @@ class SVC(Estimator):
     InvalidProblemError
         By `fit`, for data or parameters that cannot be used; the message says what to change.
     """
+
+    estimator_type = "classifier"
 
     def __init__(
         self,
@@ -226,7 +243,7 @@ class SVC(Estimator):
 
     def _pair_decisions(self, X: Any) -> Array:
         """(n, n_pairs): positive votes for the second class of the pair."""
-        values = self._kernel_values(X, self.support_)
+        values = self._kernel_values(X)
         place = np.full(int(self.support_.max(initial=-1)) + 1, -1)
         place[self.support_] = np.arange(len(self.support_))
         decisions = np.empty((len(values), len(self.pairs_)))
@@ -350,6 +367,8 @@ class SVR(Estimator):
         By `fit`, for data or parameters that cannot be used; the message says what to change.
     """
 
+    estimator_type = "regressor"
+
     def __init__(
         self,
         *,
@@ -398,7 +417,7 @@ class SVR(Estimator):
 
     def predict(self, X: Any) -> Array:
         """Predicted targets (n,) of samples X (n, d)."""
-        values = self._kernel_values(X, getattr(self, "support_", np.zeros(0, dtype=int)))
+        values = self._kernel_values(X)
         return values @ self.dual_coef_[0] + self.intercept_[0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -78,7 +78,10 @@ def _choice(step: Step, names: Sequence[str]) -> str:
         "free sweep": "a free multiplier that moves it, found going round from a random place",
         "full sweep": "the first of all multipliers that moves it, found going round from a random place",
     }[step.reason]
-    return f"one of the two breaks its condition, and its partner is {how}: {i} ({g_i}) and {j} ({g_j}) violate by {violation}."
+    return (
+        f"{i} ({g_i}) and {j} ({g_j}) violate by {violation}: one of them broke its condition, "
+        f"the other is {how}."
+    )
 
 
 def _promise(step: Step) -> float:

@@ -77,7 +77,7 @@ class Iterate:
         self.hessian = hessian
         self.z = np.array(z, dtype=float)
         self.gradient = hessian.gradient(self.z) if gradient is None else np.array(gradient, dtype=float)
-        self.floor = CURVATURE_FLOOR * max(float(np.abs(hessian.diagonal).max()), 1e-300)
+        self.floor = CURVATURE_FLOOR * (float(np.abs(hessian.diagonal).max()) or 1.0)
         self.negative_curvature = False
         self.may_grow = np.empty(problem.n, dtype=bool)
         self.may_shrink = np.empty(problem.n, dtype=bool)

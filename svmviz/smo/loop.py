@@ -126,7 +126,7 @@ class Loop:
         limit = self.options.limit(self.problem.n)
         progress = _Progress(iterate)
         while True:
-            if iterate.violation <= tol and iterate.refresh() <= tol:
+            if iterate.violation <= tol and self._confirmed():
                 self._status = "optimal"
                 return
             if self.iterations >= limit:
@@ -145,6 +145,17 @@ class Loop:
             yield move
             if self.options.newton and self.iterations % NEWTON_INTERVAL == 0:
                 newton_phase(iterate)
+
+    def _confirmed(self) -> bool:
+        """Whether the violation stays within the tolerance on a fresh gradient.
+
+        With the Newton phase a last one makes the multipliers exact for the free set found.
+        """
+        if self.iterate.refresh() > self.options.tol:
+            return False
+        if self.options.newton and self.iterations:
+            newton_phase(self.iterate)
+        return self.iterate.refresh() <= self.options.tol
 
     def run(self) -> Solution:
         """Move pairs to the end."""
@@ -173,9 +184,9 @@ class Loop:
 class _Progress:
     """Sees when the objective no longer improves, also when two pairs undo each other for ever.
 
-    Once a window the objective is computed and compared. The first time it has not fallen by more than its own
-    rounding, the gradient is computed anew, since what looked like progress may have been drift; the second
-    time the run is over. A pair that does not move at all counts as a window.
+    Once a window, and whenever a pair did not move at all, sums and gradient are computed anew, so that drift
+    does not pass for progress. A window over which the objective has not fallen by more than its own rounding
+    ends the run.
     """
 
     def __init__(self, iterate: Iterate):
@@ -183,7 +194,6 @@ class _Progress:
         self.window = max(PROGRESS_WINDOW, iterate.problem.n)
         self.next_look = self.window
         self.stuck = False
-        self.warned = False
         self.best = self._objective()[0]
 
     def note(self, move: Move) -> None:
@@ -191,22 +201,16 @@ class _Progress:
         self.stuck = move.z_i_before == move.z_i_after and move.z_j_before == move.z_j_after
 
     def stalled(self, iterations: int) -> bool:
-        """Whether to give up, looked at once a window or when a pair did not move."""
+        """Whether to give up."""
         if iterations < self.next_look and not self.stuck:
             return False
         self.next_look = iterations + self.window
-        objective, rounding = self._objective()
-        improved = objective < self.best - rounding and not self.stuck
-        self.best = min(self.best, objective)
         self.stuck = False
-        if improved:
-            self.warned = False
-            return False
-        if self.warned:
-            return True
-        self.warned = True
         self.iterate.refresh()
-        return False
+        objective, rounding = self._objective()
+        improved = objective < self.best - rounding
+        self.best = min(self.best, objective)
+        return not improved
 
     def _objective(self) -> tuple[float, float]:
         terms = self.iterate.z * (self.iterate.gradient + self.iterate.problem.linear)
