@@ -462,7 +462,7 @@ class SampleChart extends LessonChart {
   describe(d) {
     const replay = this.replay;
     const [rise, fall] = [replay.mayRise(d), replay.mayFall(d)];
-    const where = rise && fall ? "free: may rise and fall" : rise ? "z may only rise" : "z may only fall";
+    const where = rise && fall ? "free: z may go up and down" : rise ? "z may only go up" : "z may only go down";
     return [
       `${replay.name(d)}: ${replay.letter(d)} = ${readableNumber(replay.multiplier(d), 5)}`,
       `g = ${readableNumber(replay.gradient[d], 5)}`,
@@ -476,7 +476,7 @@ class ViolationChart extends SampleChart {
   constructor(host, options = {}) {
     super(host, {
       title: "Violations",
-      help: "Gradient of each sample. Some z that may fall (▼) has a higher gradient than one that may rise (▲): that pair can improve the objective.",
+      help: "Gradient of each sample. Where some z that may go down (▼) has a higher gradient than one that may go up (▲), that pair improves the objective.",
       ...options,
     });
     this.pickHeight = 1;
@@ -512,7 +512,7 @@ class ViolationChart extends SampleChart {
     ctx.textBaseline = "alphabetic";
     ctx.textAlign = "left";
     ctx.fillStyle = style.muted;
-    ctx.fillText("g:  ▲ z may rise   ▼ z may fall   ◆ both", 4, 12, width - 8);
+    ctx.fillText("g:  ▲ z may go up   ▼ down   ◆ both", 4, 12, width - 8);
     ctx.fillStyle = style.text;
     ctx.font = style.bold;
     ctx.fillText(`violation ▼ ${readableNumber(highestFall, 3)} − ▲ ${lowest} = ${readableNumber(violation, 3)}`, 4, 29, width - 8);
@@ -607,7 +607,7 @@ function paintPairMark(ctx, style, chart, d, rises) {
   haloText(ctx, style, text, x + (onLeft ? -10 : 10), beside, { align: onLeft ? "right" : "left", font: style.bold });
 }
 
-/** ▲ may rise, ▼ may fall, ◆ both, a dash neither. */
+/** ▲ may go up, ▼ may go down, ◆ both, a dash neither. */
 function paintDirection(ctx, x, y, radius, rise, fall) {
   ctx.beginPath();
   if (!rise && !fall) ctx.rect(x - radius, y - 1, 2 * radius, 2);

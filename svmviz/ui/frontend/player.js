@@ -142,7 +142,8 @@ class Player {
     this.samples = trace.points ?? meta.points;
     const labels = this.samples.map((point) => point[2] ?? 0);
     this.replay = new Replay(trace, steps, model.kernel, model.centres, labels, meta.task === "regression");
-    const first = this.traceId === null ? trace.position ?? 0 : 0;
+    const first = this.begun ? 0 : trace.position ?? 0;
+    this.begun = true;
     this.traceId = trace.id;
     this.hovered = null;
     this.pause(false);
