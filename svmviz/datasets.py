@@ -253,7 +253,7 @@ PRESETS: dict[str, Preset] = {
         "One point deep in the other class: lower C and see how little it then counts.",
         _outlier,
         7,
-        Settings(kernel="linear", C=1000.0),
+        Settings(kernel="linear", C=100.0),
     ),
     "duplicates": Preset(
         "Duplicates",

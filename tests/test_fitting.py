@@ -110,6 +110,14 @@ def test_status_marks_the_bound():
     assert np.sum(coef == 1.0) == machine.n_bounded
 
 
+def test_the_margin_is_two_over_the_norm_of_w():
+    outcome = fit(loaded("separable", tol=1e-6))
+    model = outcome.model
+    w = np.array(model["functions"][0]["coef"]) @ np.array(model["centres"])
+    assert outcome.machines[0].margin == pytest.approx(2 / np.linalg.norm(w), rel=1e-5)
+    assert fit(loaded("sine")).machines[0].margin is None
+
+
 def test_without_a_free_multiplier_the_bias_is_an_interval():
     space = loaded("overlapping")
     space.points, space.labels = np.array([[-1.0, 0.0], [1.0, 0.0]]), np.array([0, 1])

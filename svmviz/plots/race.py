@@ -6,9 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 STYLES = (
-    {"color": "#0072B2", "dash": "solid", "symbol": "circle"},
-    {"color": "#D55E00", "dash": "dash", "symbol": "triangle-up"},
-    {"color": "#009E73", "dash": "dot", "symbol": "square"},
+    {"color": "#2B8CD8", "dash": "solid", "symbol": "circle"},
+    {"color": "#E0681A", "dash": "dash", "symbol": "triangle-up"},
+    {"color": "#12A37A", "dash": "dot", "symbol": "square"},
 )
 MARKS = 12
 """Markers a line: enough to tell the lines apart, few enough to see the line."""

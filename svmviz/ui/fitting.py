@@ -1,5 +1,6 @@
 """Fit the workspace and say what came out: the model for the browser and the numbers for the table."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,8 @@ class MachineResult:
     bias : float
     bias_interval : tuple of float
         All optimal biases; one number (within the tolerance) when a multiplier is free.
+    margin : float or None
+        Width of the margin, 2 / |w|, in the kernel's space; None for a regressor and where there is none.
     certificate : Certificate
     """
 
@@ -38,6 +41,7 @@ class MachineResult:
     n_bounded: int
     bias: float
     bias_interval: tuple[float, float]
+    margin: float | None
     certificate: Certificate
 
 
@@ -123,7 +127,9 @@ def _fit_classifier(space: Workspace) -> Fit:
         coef[place[pair.rows[expansion.support]]] = expansion.coef[expansion.support]
         functions.append({"coef": coef.tolist(), "bias": expansion.bias, "classes": [a, b]})
         status[pair.rows] = np.maximum(status[pair.rows], _status(expansion))
-        results.append(_result(f"{space.classes[a]} / {space.classes[b]}", expansion, pair.certificate))
+        names = f"{space.classes[a]} / {space.classes[b]}"
+        margin = _margin(expansion, pair.certificate)
+        results.append(_result(names, expansion, pair.certificate, margin))
     model = _model(space, machine.support_vectors_, functions, "vote", status)
     wrong = int(np.sum(machine.predict(space.points) != space.labels))
     error = f"{wrong} of {len(space.points)} ({100 * wrong / len(space.points):.1f} %)"
@@ -149,13 +155,22 @@ def _status(expansion: Expansion) -> np.ndarray:
     return np.where(expansion.bounded, 2, np.where(expansion.free, 1, 0))
 
 
-def _result(name: str, expansion: Expansion, certificate: Certificate) -> MachineResult:
+def _margin(expansion: Expansion, certificate: Certificate) -> float | None:
+    """2 / |w|: the dual objective of C-SVC is |w|^2 / 2 minus the sum of the multipliers."""
+    squared_norm = 2 * (certificate.objective + float(np.abs(expansion.coef).sum()))
+    return 2 / math.sqrt(squared_norm) if squared_norm > 0 else None
+
+
+def _result(
+    name: str, expansion: Expansion, certificate: Certificate, margin: float | None = None
+) -> MachineResult:
     return MachineResult(
         name,
         int(expansion.free.sum()),
         int(expansion.bounded.sum()),
         expansion.bias,
         expansion.bias_interval,
+        margin,
         certificate,
     )
 

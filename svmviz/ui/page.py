@@ -20,7 +20,8 @@ ICON = Path(datasets.__file__).parent / "data" / "icon.svg"
 
 STYLE = """
 <style>
-  [data-testid="stHeader"], [data-testid="stSidebar"] { display: none; }
+  [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"] { display: none; }
+  [data-testid="stHeader"] { height: 2.4rem; min-height: 0; left: auto; width: auto; background: none; }
   [data-testid="stMainBlockContainer"] { padding: 0.4rem 1rem 0.3rem; max-width: none; }
   [data-testid="stMain"] [data-testid="stVerticalBlock"] { gap: 0.45rem; }
   [data-testid="stMain"] [data-testid="stHorizontalBlock"] { gap: 0.9rem; }

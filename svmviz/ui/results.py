@@ -49,6 +49,8 @@ def table(fit: Fit) -> str:
         machine = fit.machines[0]
         rows.insert(1, ("Support vectors", f"{machine.n_free} free, {machine.n_bounded} at the bound"))
         rows.insert(2, ("Bias", bias(machine)))
+        if machine.margin is not None:
+            rows.insert(3, ("Margin width 2/‖w‖", _number(machine.margin)))
         body = _rows(rows)
     else:
         body = _rows(rows) + "</table>" + _machines(fit.machines)
@@ -92,7 +94,7 @@ def status(certificate: Certificate) -> str:
     """How the solver ended, in a few words."""
     pairs = f"{certificate.iterations:,} pairs"
     return {
-        "optimal": f"optimal after {pairs}",
+        "optimal": f"optimal, violation {max(certificate.violation, 0.0):.2g}",
         "capped": f"not optimal yet: stopped after {pairs}, violation {certificate.violation:.2g}",
         "no progress": f"no further progress after {pairs}, violation {certificate.violation:.2g}",
         "stationary": f"stationary after {pairs}: perhaps not a minimum",
