@@ -431,6 +431,99 @@ def test_an_unanswered_edit_is_sent_again(page, load_frontend):
     assert sent == [[1, 1], [2, 1]]
 
 
+# ---- the component, with a test in the place of Python ---------------------------------------------
+
+
+@pytest.fixture
+def component(page, load_frontend):
+    """`mount(data)` mounts or updates the component; what it sends is collected in `sent`."""
+    load_frontend(page)
+    page.evaluate(f"""() => {{
+      window.sent = [];
+      const place = document.getElementById("host");
+      place.className = "";
+      const setStateValue = (name, value) => sent.push(value);
+      window.newPlace = () => {{
+        const inner = document.createElement("div");
+        place.replaceChildren(inner);
+        window.root = inner.attachShadow({{mode: "open"}});
+        root.innerHTML = '<div class="stage"></div>';
+      }};
+      window.mount = (data) => {{
+        const whole = {{mode: "board", revision: 1, ack: 0, height: 500, task: "classification", points: [],
+          view: [-2, 2, -2, 2], axes: ["x1", "x2"], classes: ["A", "B"], model: null, message: null, ...data}};
+        window.unmount = stage({{parentElement: root, data: whole, setStateValue}});
+        window.board = root.querySelector(".stage").svmviz;
+      }};
+      window.model = {MODEL};
+      newPlace();
+    }}""")
+    return page
+
+
+def test_the_component_keeps_its_board_when_it_is_called_again(component):
+    kept = component.evaluate("""() => {
+      mount({points: [[0, 0, 0]]});
+      const first = board;
+      board.zoomAt([200, 200], 0.5);
+      mount({points: [[0, 0, 0]], message: "hello"});
+      return [board === first, board.zoom.scale, root.querySelectorAll("canvas").length];
+    }""")
+    assert kept == [True, 0.5, 1]
+
+
+def test_a_late_answer_changes_no_points(component):
+    result = component.evaluate("""() => {
+      mount({points: [[-1, 0, 0], [1, 0, 1]]});
+      board.removeAt(board.toPixel(-1, 0), 9);
+      board.add(board.toPixel(0, 1));
+      mount({ack: 0, points: [[-1, 0, 0], [1, 0, 1]], model: {...model, for: 0, status: [1, 2]}});
+      const late = board.items.map((item) => item.status);
+      mount({ack: 1, points: [[1, 0, 1]], model: {...model, for: 1, status: [2]}});
+      return [late, board.points.length, sent.map((edit) => edit.seq)];
+    }""")
+    assert result == [[2, 0], 2, [1]]
+
+
+def test_a_newer_revision_wins_over_waiting_edits(component):
+    result = component.evaluate("""async () => {
+      const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      mount({});
+      board.add([200, 200]);
+      await frame();
+      board.add([250, 200]);
+      await frame();
+      mount({revision: 2, ack: 0, points: [[1, 1, 0]]});
+      board.add([300, 200]);
+      return [board.points.length, sent.map((edit) => [edit.revision, edit.points.length])];
+    }""")
+    assert result == [2, [[1, 1], [2, 2]]]
+
+
+@pytest.mark.parametrize(("revision", "kept"), [(1, 1), (2, 0)])
+def test_an_edit_cut_off_by_a_page_switch_is_taken_up_again(component, revision, kept):
+    result = component.evaluate(
+        """(revision) => {
+          mount({});
+          board.add([200, 200]);
+          unmount();
+          newPlace();
+          mount({revision});
+          return [board.points.length, sent.length];
+        }""",
+        revision,
+    )
+    assert result == [kept, 1 + kept]
+
+
+def test_a_failure_is_one_sentence(component):
+    component.evaluate("""() => {
+      window.console.error = () => {};
+      mount({points: [[0, 0, 0]], model: {...model, kernel: {name: "unheard of"}}});
+    }""")
+    assert "reload the page" in component.text_content(".board-message")
+
+
 # ---- live, through Python --------------------------------------------------------------------------
 
 
@@ -547,3 +640,14 @@ def test_nothing_flickers_while_drawing(page, serve):
     seen = page.evaluate("() => { seen.stop = true; return [seen.frames, seen.blank, seen.canvases.size]; }")
     assert seen[0] > 20
     assert seen[1:] == [0, 1]
+
+
+def test_the_code_is_sent_once_and_not_with_every_edit(page, serve):
+    received = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
+    open_app(page, serve)
+    settle(page)
+    received.clear()
+    page.mouse.click(*pixel(page, 2.5, -2.5, LIVE))
+    settle(page)
+    assert 0 < sum(received) < 20_000

@@ -150,7 +150,9 @@ class Stage {
   fail(error) {
     console.error(error);
     this.root.dataset.failed = String(error);
-    (this.view.board ?? this.view).setMessage?.("This could not be drawn. Reload the page; the points are kept in a copied link.");
+const board = this.view.board ?? this.view;
+    board.setModel(null);
+    board.setMessage("This could not be drawn: undo the last change, or reload the page.");
   }
 
   destroy() {
