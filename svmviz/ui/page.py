@@ -30,8 +30,8 @@ STYLE = """
   .st-key-strip h1 { font-size: 1.15rem; font-weight: 650; padding: 0; margin: 0; white-space: nowrap; }
   .st-key-strip p { margin: 0; }
   p.note { margin: 0; font-size: 0.93rem; opacity: 0.85; }
-  .st-key-onward a { justify-content: center; border: 1px solid; border-radius: 0.4rem; }
-  .st-key-onward a { background: color-mix(in srgb, var(--st-primary-color) 10%, transparent); }
+  .st-key-onward a { justify-content: center; border-radius: 0.4rem; color: inherit; }
+  .st-key-onward a { border: 1px solid color-mix(in srgb, currentColor 45%, transparent); }
   .st-key-onward p { font-weight: 600; }
   .st-key-strip a { padding: 0.1rem 0.7rem; border-radius: 0; }
   [class*="st-key-here_"] a { border-bottom: 3px solid var(--st-primary-color, #0b5fa5); }

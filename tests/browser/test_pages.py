@@ -166,3 +166,26 @@ def test_nothing_is_requested_from_outside(open_page, serve):
         ready(page)
         page.wait_for_timeout(500)
     assert outside == []
+
+
+def test_a_third_class_brings_the_choice_of_two_classes_to_the_lesson(visit):
+    page = visit(LESSON)
+    assert page.get_by_label("Two classes").count() == 0
+    page.mouse.move(*in_board(page, -3, 2.5))
+    page.keyboard.press("3")
+    page.mouse.click(*in_board(page, -3, 2.5))
+    page.get_by_label("Two classes").first.wait_for()
+    choose(page, "Two classes", "A / C")
+    page.wait_for_timeout(800)
+    assert page.locator("[data-testid=stAlert], [data-testid=stException]").count() == 0
+
+
+def test_an_empty_board_asks_for_points_and_recovers(visit):
+    page = visit()
+    page.get_by_role("button", name="Clear").click()
+    wait_for_text(page, "points of two classes")
+    page.mouse.click(*in_board(page, -1, 0))
+    wait_for_text(page, "second class")
+    page.keyboard.press("2")
+    page.mouse.click(*in_board(page, 1, 0))
+    wait_for_text(page, r"of 2 \(")
