@@ -420,6 +420,8 @@ def test_python_hears_where_the_player_rests(live):
     live.locator("[data-act=next]").click()
     server_says(live, "server knows position 2 and 40 points")
     assert live.locator(".player-why").inner_text() == "Position 2."
+    live.keyboard.press("ArrowRight")
+    server_says(live, "server knows position 3 and 40 points")
 
 
 def test_an_edit_gives_a_new_run(live):

@@ -261,13 +261,18 @@ class PairChart extends LessonChart {
     const box = { left: 28, top: 22, right: 28 + side, bottom: 22 + side };
     this.paintBox(ctx, style, step, box);
     this.paintParabola(ctx, style, step, { ...box, left: box.right + 18, right: width - 8 });
+    lines.forEach(({ mark, text: line }, row) => this.paintNumber(ctx, style, mark, line, text + 12 + 17 * row, width));
+  }
+
+  /** A line of numbers, with the mark that stands for it in the pictures. */
+  paintNumber(ctx, style, mark, line, y, width) {
+    const colour = mark === "disc" ? style.accent : style.text;
+    if (mark) drawDot(ctx, style, 9, y - 4, { colour, radius: mark === "cross" ? 3.5 : 4.5, kind: mark });
+    ctx.font = mark === "disc" ? style.bold : style.font;
     ctx.fillStyle = style.text;
     ctx.textAlign = "left";
     ctx.textBaseline = "alphabetic";
-    lines.forEach((line, row) => {
-      ctx.font = row === lines.length - 1 ? style.bold : style.font;
-      ctx.fillText(line, 4, text + 12 + 17 * row, width - 8);
-    });
+    ctx.fillText(line, 20, y, width - 24);
   }
 
   paintEnd(ctx, style, width, height) {
@@ -279,10 +284,12 @@ class PairChart extends LessonChart {
   /** The numbers to check by hand. */
   numbers(step) {
     const slope = step.gradient_j - step.gradient_i;
+    const [difference, curvature, move] = [slope, step.curvature, step.step].map((value) => readableNumber(value, 4));
+    const minimum = `minimum at t = ${difference} / ${curvature} = ${readableNumber(step.unclipped, 4)}`;
     return [
-      `g differs by ${readableNumber(slope, 4)}, curvature ${readableNumber(step.curvature, 4)}`,
-      `minimum at t = ${readableNumber(slope, 4)} / ${readableNumber(step.curvature, 4)} = ${readableNumber(step.unclipped, 4)}`,
-      step.blocked ? `cut to t = ${readableNumber(step.step, 4)}: ${stoppedBy(this.replay, step)}` : `within the box: t = ${readableNumber(step.step, 4)}`,
+      { mark: "ring", text: `now: g differs by ${difference}, curvature ${curvature}` },
+      { mark: step.blocked ? "cross" : null, text: minimum },
+      { mark: "disc", text: step.blocked ? `cut to t = ${move}: ${stoppedBy(this.replay, step)}` : `within the box: t = ${move}` },
     ];
   }
 

@@ -282,14 +282,12 @@ class Player {
   showOnBoard() {
     const { replay, meta } = this;
     const { model } = meta;
-    const names = model.functions?.[0]?.classes ?? null;
-    this.board.setModel({
-      kernel: model.kernel,
-      centres: replay.centres,
-      functions: [{ coef: replay.coefficients(), bias: replay.bias, classes: names }],
-      decision: model.decision,
-      epsilon: model.epsilon,
-    });
+    const coef = replay.coefficients();
+    const functions = [{ coef, bias: replay.bias, classes: model.functions[0].classes }];
+    // A classifier without support vectors has no regions to show; a regressor has a constant.
+    const empty = !replay.regression && coef.every((value) => value === 0);
+    const { kernel, decision, epsilon } = model;
+    this.board.setModel(empty ? null : { kernel, centres: replay.centres, functions, decision, epsilon });
     this.board.setStatus(this.stale ? null : this.onPoints(replay.status()));
   }
 
