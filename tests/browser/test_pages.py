@@ -35,7 +35,7 @@ def points(page):
 
 
 def choose(page, label, option):
-    page.get_by_label(label).first.click()
+    page.get_by_role("combobox", name=label).click()
     page.get_by_role("option", name=option, exact=True).click()
 
 
@@ -170,11 +170,11 @@ def test_nothing_is_requested_from_outside(open_page, serve):
 
 def test_a_third_class_brings_the_choice_of_two_classes_to_the_lesson(visit):
     page = visit(LESSON)
-    assert page.get_by_label("Two classes").count() == 0
+    assert page.get_by_role("combobox", name="Two classes").count() == 0
     page.mouse.move(*in_board(page, -3, 2.5))
     page.keyboard.press("3")
     page.mouse.click(*in_board(page, -3, 2.5))
-    page.get_by_label("Two classes").first.wait_for()
+    page.get_by_role("combobox", name="Two classes").wait_for()
     choose(page, "Two classes", "A / C")
     page.wait_for_timeout(800)
     assert page.locator("[data-testid=stAlert], [data-testid=stException]").count() == 0
