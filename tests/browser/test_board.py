@@ -84,6 +84,15 @@ def test_chips_choose_the_class(board):
     assert points(board)[0][2] == 3
 
 
+def test_long_names_take_the_room_of_unused_classes(board):
+    visible = "() => [...document.querySelectorAll('.board-chip')].filter((chip) => chip.offsetWidth).length"
+    assert board.evaluate(visible) == 6
+    board.evaluate("() => board.setScene({classNames: ['setosa', 'versicolor', 'virginica']})")
+    assert board.evaluate(visible) == 4
+    board.evaluate("() => board.setScene({points: [[0, 0, 5]]})")
+    assert board.evaluate(visible) == 5
+
+
 def test_coordinates_are_short(board):
     click(board, 1 / 3, -2 / 3)
     assert all(len(str(value)) <= 8 for value in points(board)[0])

@@ -16,6 +16,8 @@ const BOARD_ACTIONS = [
   { id: "fit", name: "Fit view", title: "Back to the view that shows everything" },
 ];
 
+const SURE_CHIPS = 4; // classes that always have a chip
+
 /** Icons as strokes in a 20 x 20 box. */
 const BOARD_ICONS = {
   draw: "M4 16l1-4 8.5-8.5 3 3L8 15zM11.5 5.5l3 3",
@@ -118,20 +120,27 @@ class Toolbar {
 
   #updateChips() {
     const { board } = this;
-    const labels = board.scene.editable ? CLASS_STYLES.map((_, k) => k) : board.usedLabels();
-    const state = JSON.stringify([labels, board.activeClass, board.scene.classNames, board.scene.editable, board.look.dark]);
+    const { editable, classNames } = board.scene;
+    const used = board.usedLabels();
+    const labels = editable ? CLASS_STYLES.map((_, k) => k) : used;
+    // Long names need the room of the last classes, as long as these have no points.
+    const long = classNames.some((name) => name.length > 2);
+    const spare = long ? labels.filter((label) => label >= SURE_CHIPS && !used.includes(label)) : [];
+    const state = JSON.stringify([labels, spare, board.activeClass, classNames, editable, board.look.dark]);
     if (state === this.shownChips) return;
     this.shownChips = state;
-    this.chips.replaceChildren(...labels.map((label) => this.#chip(label)));
+    const focused = this.chips.contains(this.root.getRootNode().activeElement);
+    this.chips.replaceChildren(...labels.map((label) => this.#chip(label, spare.includes(label))));
+    if (focused) this.chips.querySelector('[aria-pressed="true"]')?.focus();
   }
 
-  #chip(label) {
+  #chip(label, isSpare) {
     const { board } = this;
     const name = board.className(label);
     const chip = element(board.scene.editable ? "button" : "span", "board-chip");
-    const named = label < board.scene.classNames.length ? `<span class="board-chip-name"></span>` : "";
-    chip.innerHTML = `${markSvg(label, board.look.dark, 20)}${named}`;
-    if (named) chip.querySelector(".board-chip-name").textContent = name;
+    chip.classList.toggle("board-chip-spare", isSpare);
+    chip.innerHTML = markSvg(label, board.look.dark, 20);
+    if (label < board.scene.classNames.length) chip.append(element("span", "board-chip-name", name));
     if (!board.scene.editable) return chip;
     chip.type = "button";
     chip.dataset.label = label;
