@@ -7,9 +7,10 @@ import pytest
 pytestmark = pytest.mark.browser
 
 LESSON = "SMO_step_by_step"
-OVERFLOW = """() => {
+IS_SETTLED = """() => !document.querySelector("[data-stale=true], [data-test-script-state=running]")"""
+FITS = """() => {
   const main = document.querySelector("[data-testid=stMain]");
-  return [main.scrollWidth - main.clientWidth, main.scrollHeight - main.clientHeight];
+  return main.scrollWidth <= main.clientWidth && main.scrollHeight <= main.clientHeight;
 }"""
 
 
@@ -63,8 +64,9 @@ def test_nothing_scrolls_on_a_laptop_or_a_projector(visit, path, scheme, width, 
     page = visit(path, viewport={"width": width, "height": height}, color_scheme=scheme)
     for example in ("Overlapping", "Wine (real data)", "Sine with noise", "Four corners"):
         choose(page, "Example", example)
-        page.wait_for_timeout(600)
-        assert page.evaluate(OVERFLOW) == [0, 0], example
+        page.wait_for_timeout(300)
+        page.wait_for_function(IS_SETTLED)
+        page.wait_for_function(FITS, timeout=3000)
 
 
 @pytest.mark.parametrize("path", ["", LESSON])
