@@ -11,6 +11,10 @@ function linspace(from, to, count) {
 
 const NEGLIGIBLE = 1e-12; // of the largest coefficient
 
+function placeKey(view, nx, ny) {
+  return [...view, nx, ny].join();
+}
+
 /** Sums of kernels on a lattice. What does not depend on the coefficients is computed once. */
 class Lattice {
   /**
@@ -22,6 +26,7 @@ class Lattice {
   constructor(view, nx, ny, kernel, centres, known = null) {
     this.nx = nx;
     this.ny = ny;
+    this.place = placeKey(view, nx, ny);
     this.kernel = kernel;
     this.centres = centres;
     this.xs = linspace(view[0], view[1], nx);
@@ -29,6 +34,11 @@ class Lattice {
     const factor = factorKernel(kernel);
     if (factor) this.#prepareFactors(factor);
     else if (kernel.name !== "linear") this.#prepareColumns(known, JSON.stringify([view, nx, ny, kernel]));
+  }
+
+  /** Whether this is the lattice for these values: a run that plays changes only the coefficients. */
+  serves(view, nx, ny, kernel, centres) {
+    return this.centres === centres && this.kernel === kernel && this.place === placeKey(view, nx, ny);
   }
 
   /** A kernel that is a product over coordinates needs no value a lattice point, only its factors along x and y. */
@@ -263,6 +273,25 @@ function interpolate(fields, nx, ny, x, y, out) {
   return out;
 }
 
+const TINTS = { light: [34, 80], dark: [38, 92] }; // opacity of a region, out of 255, where it is least and most clear
+const TINT_STEPS = 256;
+
+/** Colours of one region from least to most clear, as the 32-bit pixels of an ImageData. */
+function tintTable(label, dark) {
+  const [red, green, blue] = parseColour(classColour(label, dark));
+  const [weak, strong] = dark ? TINTS.dark : TINTS.light;
+  const bytes = new Uint8ClampedArray(4 * TINT_STEPS);
+  for (let k = 0; k < TINT_STEPS; k += 1) bytes.set([red, green, blue, weak + ((strong - weak) * k) / (TINT_STEPS - 1)], 4 * k);
+  return new Uint32Array(bytes.buffer);
+}
+
+/** The row of a lattice's values at height y (in lattice units), into `out`. */
+function latticeRow(field, nx, ny, y, out) {
+  const j = Math.min(ny - 2, Math.floor(y));
+  const v = y - j;
+  for (let i = 0; i < nx; i += 1) out[i] = field[j * nx + i] * (1 - v) + field[(j + 1) * nx + i] * v;
+}
+
 /** The votes on every lattice point: the winning class and how clearly it wins. */
 class VoteMap {
   constructor(fields, vote, nx, ny) {
@@ -272,17 +301,7 @@ class VoteMap {
     this.ny = ny;
     this.winners = new Uint8Array(nx * ny);
     this.strengths = new Float64Array(nx * ny);
-    if (fields.length === 1) this.#countOne(fields[0]);
-    else this.#countAll();
-  }
-
-  /** The usual case of two classes, without the cost of a vote. */
-  #countOne(field) {
-    const [below, above] = this.vote.pairs[0];
-    for (let at = 0; at < field.length; at += 1) {
-      this.winners[at] = field[at] > 0 ? above : below;
-      this.strengths[at] = Math.min(1, Math.abs(field[at]));
-    }
+    if (fields.length > 1) this.#countAll();
   }
 
   #countAll() {
@@ -336,10 +355,38 @@ class VoteMap {
 
   /** Paint the regions into an image: tints of the class colours, stronger where the decision is clearer. */
   paint(image, dark) {
+    if (this.fields.length === 1) this.#paintTwo(image, dark);
+    else this.#paintAll(image, dark);
+  }
+
+  /** Two classes: one look-up in a table of tints a pixel. */
+  #paintTwo(image, dark) {
+    const { vote, nx, ny } = this;
+    const [field] = this.fields;
+    const { width, height } = image;
+    const pixels = new Uint32Array(image.data.buffer);
+    const [below, above] = vote.pairs[0].map((index) => tintTable(vote.labels[index], dark));
+    const row = new Float64Array(nx);
+    const across = (nx - 1) / width;
+    let pixel = 0;
+    for (let r = 0; r < height; r += 1) {
+      latticeRow(field, nx, ny, ((height - r - 0.5) / height) * (ny - 1), row); // image rows run downwards, y upwards
+      for (let q = 0; q < width; q += 1) {
+        const x = (q + 0.5) * across;
+        const i = Math.min(nx - 2, x | 0);
+        const value = row[i] + (x - i) * (row[i + 1] - row[i]);
+        const clear = (Math.min(1, Math.abs(value)) * (TINT_STEPS - 1)) | 0;
+        pixels[pixel] = value > 0 ? above[clear] : below[clear];
+        pixel += 1;
+      }
+    }
+  }
+
+  #paintAll(image, dark) {
     const { fields, vote, nx, ny, winners, strengths } = this;
     const { width, height, data } = image;
     const colours = vote.labels.map((label) => parseColour(classColour(label, dark)));
-    const [weak, strong] = dark ? [38, 92] : [34, 80]; // opacity out of 255
+    const [weak, strong] = dark ? TINTS.dark : TINTS.light;
     const values = new Float64Array(fields.length);
     let pixel = 0;
     for (let r = 0; r < height; r += 1) {
@@ -407,7 +454,8 @@ class RegionPicture {
     if (model === this.model && key === this.key) return;
     [this.model, this.key] = [model, key];
     const [nx, ny] = latticeSize(frame.width, frame.height, model.centres.length);
-    this.lattice = new Lattice(view, nx, ny, model.kernel, model.centres, this.lattice);
+    const grid = [view, nx, ny, model.kernel, model.centres];
+    if (!this.lattice?.serves(...grid)) this.lattice = new Lattice(...grid, this.lattice);
     const fields = model.functions.map((f) => this.lattice.values(f.coef, f.bias));
     const votes = new VoteMap(fields, new Vote(model.functions), nx, ny);
     const [width, height] = [frame.width, frame.height].map((side) => Math.max(1, Math.round(side / RASTER_STEP)));
@@ -471,7 +519,8 @@ class TubePicture {
     if (model === this.model && key === this.key) return;
     [this.model, this.key] = [model, key];
     const count = Math.max(2, Math.round(frame.width / 2) + 1);
-    this.lattice = new Lattice(view, count, 0, model.kernel, model.centres, this.lattice);
+    const grid = [view, count, 0, model.kernel, model.centres];
+    if (!this.lattice?.serves(...grid)) this.lattice = new Lattice(...grid, this.lattice);
     this.values = this.lattice.values(model.functions[0].coef, model.functions[0].bias);
     this.view = view;
   }
