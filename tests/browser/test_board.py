@@ -304,6 +304,22 @@ def test_both_axes_have_the_same_units_where_the_ranges_are_alike(board):
     assert board.evaluate("() => board.view") == [0, 2, 0, 3000]
 
 
+def test_an_empty_view_is_widened(board):
+    board.evaluate("() => { board.setScene({view: [3, 3, 5, 5]}); board.redraw(); }")
+    x0, x1, y0, y1 = board.evaluate("() => board.view")
+    assert x0 < 3 < x1
+    assert y0 < 5 < y1
+
+
+def test_the_middle_button_pans(board):
+    board.mouse.move(*pixel(board, 0, 0))
+    board.mouse.down(button="middle")
+    board.mouse.move(*pixel(board, 1, 0))
+    board.mouse.up(button="middle")
+    assert board.evaluate("() => board.zoom.x") == pytest.approx(-1, abs=0.02)
+    assert points(board) == []
+
+
 def test_fit_shows_points_outside_the_scene(board):
     board.evaluate("() => { board.setScene({points: [[7, 0, 0], [0, 0, 1]]}); board.fit(); }")
     x0, x1, _, _ = board.evaluate("() => board.view")

@@ -14,6 +14,12 @@ function typesText(event) {
   return target?.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target?.tagName ?? "");
 }
 
+/** A view [x0, x1, y0, y1] with something to see: an empty range is widened. */
+function properView([x0, x1, y0, y1]) {
+  const widened = (lo, hi) => (hi > lo ? [lo, hi] : [lo - 1, lo + 1]);
+  return [...widened(x0, x1), ...widened(y0, y1)];
+}
+
 class Board {
   /**
    * @param {HTMLElement} host an empty element that has a size; the Board fills it and follows it
@@ -85,6 +91,7 @@ class Board {
    */
   setScene(scene) {
     const next = { ...this.scene, ...Object.fromEntries(Object.entries(scene).filter(([, value]) => value !== undefined)) };
+    next.view = properView(next.view);
     if (JSON.stringify(next.view) !== JSON.stringify(this.scene.view)) this.zoom = null;
     if (!next.editable && this.scene.editable) this.tool = "pan";
     if (next.editable && !this.scene.editable) this.tool = "draw";

@@ -24,6 +24,7 @@ class Gestures {
     on("pointercancel", (event) => this.#cancel(event));
     on("pointerleave", () => board.hover(null));
     on("contextmenu", (event) => event.preventDefault());
+    on("mousedown", (event) => event.button === 1 && event.preventDefault()); // no automatic scrolling
     on("wheel", (event) => this.#wheel(event), { passive: false });
   }
 
