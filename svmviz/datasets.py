@@ -22,7 +22,7 @@ from svmviz.errors import InvalidProblemError
 Task = Literal["classification", "regression"]
 
 ROW_LIMIT = 2000
-"""Most points a data set may have: beyond it a fit is too slow to follow the pen."""
+"""Most points a data set may have: beyond it an edit takes more than a second to be fitted."""
 
 MAX_CLASSES = 6
 """Most classes a data set may have: as many as can be told apart by colour and by shape."""
