@@ -36,6 +36,11 @@ STYLE = """
   .st-key-strip a { padding: 0.1rem 0.7rem; border-radius: 0; }
   [class*="st-key-here_"] a { border-bottom: 3px solid var(--st-primary-color, #0b5fa5); }
   [class*="st-key-here_"] p { font-weight: 650; }
+  table.result { width: 100%; border-collapse: collapse; font-size: 0.95rem; }
+  table.result th, table.result td { padding: 0.16rem 0.8rem 0.16rem 0; font-variant-numeric: tabular-nums; }
+  table.result th { text-align: left; font-weight: 500; opacity: 0.8; white-space: nowrap; }
+  table.result tr { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
+  div.results { max-height: max(15rem, calc(100dvh - 29rem)); overflow-y: auto; }
   /* On a phone two controls stand side by side instead of one below the other. */
   @media (max-width: 640px) {
     .st-key-controls [data-testid="stHorizontalBlock"] { flex-flow: row wrap; gap: 0.5rem; }

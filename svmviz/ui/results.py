@@ -14,16 +14,6 @@ ENDS = {
     "stationary": "stationary",
 }
 
-STYLE = """
-<style>
-  table.result { width: 100%; border-collapse: collapse; font-size: 0.95rem; }
-  table.result th, table.result td { padding: 0.16rem 0.8rem 0.16rem 0; font-variant-numeric: tabular-nums; }
-  table.result th { text-align: left; font-weight: 500; opacity: 0.8; white-space: nowrap; }
-  table.result tr { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
-  div.results { max-height: max(15rem, calc(100dvh - 29rem)); overflow-y: auto; }
-</style>
-"""
-
 
 def table(fit: Fit) -> str:
     """The numbers of a fit.
@@ -54,7 +44,7 @@ def table(fit: Fit) -> str:
         body = _rows(rows)
     else:
         body = _rows(rows) + "</table>" + _machines(fit.machines)
-    return f'{STYLE}<div class="results"><table class="result">{body}</table></div>'
+    return f'<div class="results"><table class="result">{body}</table></div>'
 
 
 def _rows(rows: list[tuple[str, str]]) -> str:
@@ -129,4 +119,4 @@ def race_table(traces: dict[str, Trace]) -> str:
         f"<td>{ENDS[trace.certificate.status]}</td></tr>"
         for name, trace in traces.items()
     ]
-    return f'{STYLE}<table class="result">{head}{"".join(lines)}</table>'
+    return f'<table class="result">{head}{"".join(lines)}</table>'
