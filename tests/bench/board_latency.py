@@ -1,6 +1,6 @@
 """How long the app takes from a click to the redrawn boundary, and how often a drag redraws it.
 
-Run it with ``python -m benchmarks.board_latency`` in the repository, on a machine that is otherwise idle.
+Run it with ``python -m tests.bench.board_latency`` in the repository, on a machine that is otherwise idle.
 """
 
 from __future__ import annotations

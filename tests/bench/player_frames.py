@@ -1,6 +1,6 @@
 """How many frames a second the Player paints: 500 steps on 200 points, one step a frame.
 
-Run it with ``python -m benchmarks.player_frames`` in the repository, on a machine that is otherwise idle.
+Run it with ``python -m tests.bench.player_frames`` in the repository, on a machine that is otherwise idle.
 """
 
 from __future__ import annotations
