@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 CLICKS = 100
 PAUSE = 200  # milliseconds between clicks
 DRAG_SECONDS = 3
