@@ -4,11 +4,16 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
 
 from svmviz import SVC, SVR
 from svmviz.errors import InvalidProblemError
+from svmviz.kernels import CallableKernel, GaussianKernel
+from svmviz.machines import svc
 from svmviz.plots.race import race_figure
-from svmviz.trace import Trace
+from svmviz.projection import principal_components
+from svmviz.smo import Options
+from svmviz.trace import Trace, record
 from svmviz.ui import lesson, results
 from svmviz.ui.workspace import RULES, Workspace
 
@@ -145,6 +150,37 @@ def test_a_trace_that_was_tampered_with_is_refused(old, new):
     with pytest.raises(InvalidProblemError):
         lesson.open_trace(space, text.replace(old, new, 1))
     assert space.revision == before
+
+
+def many_features(kernel):
+    rng = np.random.default_rng(3)
+    X = np.vstack([rng.normal(-1, 1, (15, 5)), rng.normal(1, 1, (15, 5))])
+    signs = np.repeat([-1.0, 1.0], 15)
+    return record("C-SVC", X, signs, kernel, {"C": 2.0}, svc.dual_problem(signs, 2.0), Options())
+
+
+@pytest.mark.parametrize("kernel", [GaussianKernel(0.2), CallableKernel(lambda a, b: a @ b.T)])
+def test_a_trace_of_many_features_or_a_kernel_of_ones_own_is_drawn_as_a_projection(kernel):
+    trace = many_features(kernel)
+    space = loaded("xor")
+    lesson.open_trace(space, trace.to_json())
+    assert "principal components" in space.notice
+    run = lesson.recording(space)
+    assert run.trace.steps == trace.steps
+    data, steps = lesson.playable(space, run, 600, 0)
+    assert (data["editable"], data["model"]["regions"]) == (False, False)
+    assert len(steps) == len(trace.steps)
+    # The first axis is the one along which the samples spread most, and here it parts the classes.
+    assert space.points[:, 0].var() > space.points[:, 1].var() > 0
+    assert abs(np.corrcoef(space.points[:, 0], trace.y)[0, 1]) > 0.8
+
+
+def test_principal_components_are_those_of_scikit_learn():
+    X = np.random.default_rng(4).normal(size=(40, 6)) * [3, 2, 1, 1, 1, 1]
+    theirs = PCA(2).fit_transform(X)
+    ours = principal_components(X @ X.T, 2)
+    assert np.allclose(np.abs(ours), np.abs(theirs))
+    assert not principal_components(np.ones((1, 1)), 2).any()
 
 
 def test_an_index_out_of_range_is_refused():

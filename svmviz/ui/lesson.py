@@ -12,6 +12,7 @@ from svmviz.datasets import ROW_LIMIT, Dataset
 from svmviz.errors import InvalidProblemError
 from svmviz.kernels import make_kernel
 from svmviz.machines import svc, svr
+from svmviz.projection import principal_components
 from svmviz.smo.loop import Options
 from svmviz.trace import Trace, record
 from svmviz.ui.fitting import fingerprint
@@ -38,11 +39,15 @@ class Recording:
     rows : ndarray of int
     message : str or None
         One sentence when nothing could be recorded.
+    projected : bool
+        Whether the points are a projection of the samples: they can be looked at, but neither moved nor
+        surrounded by regions.
     """
 
     trace: Trace | None
     rows: np.ndarray
     message: str | None = None
+    projected: bool = False
 
 
 def recording(space: Workspace) -> Recording:
@@ -160,8 +165,11 @@ def playable(
     picture = scene(space, run.message, height)
     if run.trace is None:
         return player_data(picture, None)
+    picture["editable"] = not run.projected
     sentences = explain.sentences(run.trace, _names(space, run))
-    return player_data(picture, run.trace, sentences, rows=run.rows.tolist(), position=position)
+    data, steps = player_data(picture, run.trace, sentences, rows=run.rows.tolist(), position=position)
+    data["model"]["regions"] = not run.projected
+    return data, steps
 
 
 def _names(space: Workspace, run: Recording) -> list[str]:
@@ -193,7 +201,7 @@ def open_trace(space: Workspace, text: str) -> None:
     attempt = replace(space)
     try:
         _adopt(attempt, trace)
-        run = Recording(trace, np.arange(len(trace.X)))
+        run = Recording(trace, np.arange(len(trace.X)), projected=_is_projected(trace))
         playable(attempt, run, 0, 0)
     except InvalidProblemError:
         raise
@@ -217,27 +225,46 @@ def save_trace(space: Workspace, kind: str) -> str:
     return trace.to_json() if kind == "json" else trace.to_csv()
 
 
+def _is_projected(trace: Trace) -> bool:
+    """Whether the samples are not themselves points of the plane."""
+    features = 1 if trace.machine == "epsilon-SVR" else 2
+    return trace.kernel["name"] not in KERNELS or trace.X.shape[1] != features
+
+
+def _coordinates(trace: Trace, count: int) -> np.ndarray:
+    """Samples as (n, count) coordinates: their features, or their first principal components."""
+    if not _is_projected(trace):
+        return trace.X
+    named = trace.kernel["name"] in KERNELS
+    return principal_components(trace.X @ trace.X.T if named else trace.hessian().K, count)
+
+
 def _adopt(space: Workspace, trace: Trace) -> None:
     regression = trace.machine == "epsilon-SVR"
-    if trace.kernel.get("name") not in KERNELS:
-        raise InvalidProblemError(
-            "This trace has a kernel of your own: the app draws the named kernels only."
-        )
-    if trace.X.ndim != 2 or trace.X.shape[1] != (1 if regression else 2):
-        raise InvalidProblemError("The app draws traces of two features, or of one feature and a target.")
-    if not 2 <= len(trace.X) <= ROW_LIMIT:
+    if trace.X.ndim != 2 or not 2 <= len(trace.X) <= ROW_LIMIT:
         raise InvalidProblemError(f"The app draws traces of 2 to {ROW_LIMIT:,} points.")
-    points = np.column_stack([trace.X, trace.y]) if regression else trace.X
+    if trace.problem.n != len(trace.X) * (2 if regression else 1):
+        raise InvalidProblemError("The problem of this trace is not that of its machine: save it again.")
+    coordinates = _coordinates(trace, 1 if regression else 2)
+    points = np.column_stack([coordinates, trace.y]) if regression else coordinates
     labels = np.zeros(len(points), int) if regression else (trace.y > 0).astype(int)
-    space.load(Dataset(points, labels, "regression" if regression else "classification"))
-    space.kernel, space.tol, space.pair = trace.kernel["name"], float(trace.tol), (0, 1)
+    axes = ("component 1", "y" if regression else "component 2") if _is_projected(trace) else ("x1", "x2")
+    space.load(Dataset(points, labels, "regression" if regression else "classification", axes))
+    space.tol, space.pair = float(trace.tol), (0, 1)
     space.rule = trace.rule if trace.rule in RULES else space.rule
+    if trace.kernel["name"] in KERNELS:
+        space.kernel = trace.kernel["name"]
     for name in ("gamma", "degree", "coef0"):
         if name in trace.kernel:
             setattr(space, name, trace.kernel[name])
     for name in ("C", "epsilon"):
         if name in trace.parameters:
             setattr(space, name, float(trace.parameters[name]))
+    if _is_projected(trace):
+        space.notice = (
+            "The samples of this trace do not lie in a plane: the Board shows their first principal components, "
+            "without regions. Change anything, and a new run is recorded on the points as drawn."
+        )
 
 
 # --------------------------------------------------------------------------------------------- the race

@@ -79,7 +79,7 @@ def player_data(
     Raises
     ------
     ValueError
-        When the sentences or rows do not fit the trace, or the kernel is not one the browser knows.
+        When the sentences or rows do not fit the trace.
     """
     data = {**scene, "mode": "player", "model": None, "trace": None}
     if trace is None:
@@ -148,8 +148,6 @@ def _sample_points(
 
 def _model(trace: Trace, points: list[list[float]], scene: Mapping[str, Any]) -> dict[str, Any]:
     """Kernel, centres and kind of the decision function; the browser fills in the coefficients."""
-    if trace.kernel["name"] in ("precomputed", "callable"):
-        raise ValueError("The Player draws only kernels that it knows by name.")
     regression = scene["task"] == "regression"
     classes = None if regression else [_class_of(points, trace.y, -1), _class_of(points, trace.y, 1)]
     return {

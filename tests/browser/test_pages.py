@@ -2,7 +2,13 @@
 
 import re
 
+import numpy as np
 import pytest
+
+from svmviz.kernels import CallableKernel, GaussianKernel
+from svmviz.machines import svc
+from svmviz.smo import Options
+from svmviz.trace import record
 
 pytestmark = pytest.mark.browser
 
@@ -191,3 +197,22 @@ def test_an_empty_board_asks_for_points_and_recovers(visit):
     page.keyboard.press("2")
     page.mouse.click(*in_board(page, 1, 0))
     wait_for_text(page, r"of 2 \(")
+
+
+@pytest.mark.parametrize("kernel", [GaussianKernel(0.2), CallableKernel(lambda a, b: a @ b.T)])
+def test_a_trace_of_five_features_is_opened_as_a_projection(visit, kernel):
+    rng = np.random.default_rng(3)
+    X = np.vstack([rng.normal(-1, 1, (15, 5)), rng.normal(1, 1, (15, 5))])
+    signs = np.repeat([-1.0, 1.0], 15)
+    trace = record("C-SVC", X, signs, kernel, {"C": 2.0}, svc.dual_problem(signs, 2.0), Options())
+    page = visit(LESSON)
+    page.get_by_role("button", name="Trace", exact=True).click()
+    file = {"name": "a.json", "mimeType": "application/json", "buffer": trace.to_json().encode()}
+    page.locator("input[type=file]").set_input_files(file)
+    wait_for_text(page, "principal components")
+    page.wait_for_function("(n) => findStage().svmviz.last === n", arg=len(trace.steps))
+    page.evaluate("() => findStage().svmviz.jump(findStage().svmviz.last)")
+    page.wait_for_function("(n) => findStage().svmviz.replay.position === n", arg=len(trace.steps))
+    violation = page.evaluate("() => findStage().svmviz.replay.thresholds.violation")
+    assert violation == pytest.approx(trace.certificate.violation, abs=1e-9)
+    assert page.get_by_role("button", name="Draw").count() == 0

@@ -46,8 +46,9 @@ function kernelValue(spec, a, b) {
   return dotKernel(spec)(dot);
 }
 
-/** Gram matrix of A (rows) and B (columns), row by row in one Float64Array. */
+/** Gram matrix of A (rows) and B (columns), row by row in one Float64Array; A itself when it is precomputed. */
 function gramMatrix(spec, A, B) {
+  if (spec.name === "precomputed" || spec.name === "callable") return Float64Array.from(A.flat());
   const gram = new Float64Array(A.length * B.length);
   A.forEach((a, i) => B.forEach((b, j) => { gram[i * B.length + j] = kernelValue(spec, a, b); }));
   return gram;

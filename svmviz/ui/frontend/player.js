@@ -285,7 +285,8 @@ class Player {
     const coef = replay.coefficients();
     const functions = [{ coef, bias: replay.bias, classes: model.functions[0].classes }];
     // A classifier without support vectors has no regions to show; a regressor has a constant.
-    const empty = !replay.regression && coef.every((value) => value === 0);
+    const nothing = !replay.regression && coef.every((value) => value === 0);
+    const empty = nothing || model.regions === false;
     const { kernel, decision, epsilon } = model;
     this.board.setModel(empty ? null : { kernel, centres: replay.centres, functions, decision, epsilon });
     this.board.setStatus(this.stale ? null : this.onPoints(replay.status()));
