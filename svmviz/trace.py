@@ -9,17 +9,21 @@ import csv
 import io
 import json
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from svmviz import kernels
 from svmviz.errors import InvalidProblemError
-from svmviz.gram import Hessian
+from svmviz.gram import Hessian, gram_matrix
 from svmviz.kernels import Kernel
-from svmviz.problem import Certificate, DualProblem
+from svmviz.problem import Certificate, DualProblem, Status
+from svmviz.smo import selection
+from svmviz.smo.iterate import Blocked
 from svmviz.smo.loop import Loop, Options
 from svmviz.smo.steps import Step, steps
 
@@ -69,7 +73,7 @@ class Trace:
     def hessian(self) -> Hessian:
         """H of the problem, from the samples and the kernel."""
         kernel = kernels.from_description(self.kernel)
-        return Hessian(self.problem, kernel(self.X, self.X), kernel.positive_semidefinite)
+        return Hessian(self.problem, gram_matrix(kernel, self.X), kernel.positive_semidefinite)
 
     def multipliers(self, position: int) -> Array:
         """The signed multipliers (n,) after `position` steps, 0 to len(steps)."""
@@ -95,14 +99,9 @@ class Trace:
         InvalidProblemError
             When the text is no such trace.
         """
-        try:
+        with _reading():
             content = json.loads(text)
-            columns = {name: _decode(values) for name, values in content["steps"].items()}
-            return cls._from_parts(content, _steps_from_columns(columns))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InvalidProblemError(
-                "This file is not a trace saved by svmviz: choose another file."
-            ) from error
+            return cls._from_parts(content, _steps_from_columns(content["steps"]))
 
     def to_csv(self) -> str:
         """One line a step under a header; a first line starting with # holds the problem as JSON."""
@@ -123,16 +122,12 @@ class Trace:
         InvalidProblemError
             When the text is no such trace.
         """
-        try:
+        with _reading():
             first, _, rest = text.partition("\n")
             content = json.loads(first.removeprefix("# "))
             rows = list(csv.DictReader(io.StringIO(rest)))
             columns = {f.name: [row[f.name] for row in rows] for f in fields(Step)}
             return cls._from_parts(content, _steps_from_columns(columns))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InvalidProblemError(
-                "This file is not a trace saved by svmviz: choose another file."
-            ) from error
 
     def _head(self) -> dict[str, Any]:
         problem = {f.name: getattr(self.problem, f.name).tolist() for f in fields(DualProblem)}
@@ -140,7 +135,7 @@ class Trace:
             "format": FORMAT,
             "machine": self.machine,
             "kernel": self.kernel,
-            "parameters": self.parameters,
+            "parameters": _encode(self.parameters),
             "tol": self.tol,
             "rule": self.rule,
             "X": self.X.tolist(),
@@ -153,20 +148,44 @@ class Trace:
     @classmethod
     def _from_parts(cls, content: dict[str, Any], steps: tuple[Step, ...]) -> Trace:
         if content["format"] != FORMAT:
-            raise KeyError("format")
-        return cls(
+            raise ValueError("format")
+        certificate = {name: _decode(value) for name, value in content["certificate"].items()}
+        trace = cls(
             machine=content["machine"],
             X=np.array(content["X"], dtype=float),
             y=np.array(content["y"], dtype=float),
             kernel=content["kernel"],
-            parameters=content["parameters"],
-            problem=DualProblem(**{name: np.array(_decode(v)) for name, v in content["problem"].items()}),
+            parameters={name: _decode(value) for name, value in content["parameters"].items()},
+            problem=DualProblem(**{name: _decode(value) for name, value in content["problem"].items()}),
             start=np.array(content["start"], dtype=float),
             tol=content["tol"],
             rule=content["rule"],
             steps=steps,
-            certificate=Certificate(**{name: _decode(v) for name, v in content["certificate"].items()}),
+            certificate=Certificate(**certificate),
         )
+        trace._check()
+        return trace
+
+    def _check(self) -> None:
+        """Refuse what fits together only in its outer form: someone else may have written the file."""
+        n_samples, n, certificate = len(self.X), self.problem.n, self.certificate
+        finite = [self.tol, *(value for name, value in self.kernel.items() if name != "name")]
+        numbers = [*self.parameters.values(), certificate.objective, certificate.gap, certificate.violation]
+        _require(isinstance(self.machine, str) and self.rule in selection.NAMES)
+        _require(all(type(v) in (int, float) and math.isfinite(v) for v in finite))
+        _require(all(type(v) in (int, float) and not math.isnan(v) for v in numbers))
+        _require(certificate.primal is None or isinstance(certificate.primal, float))
+        _require(type(certificate.iterations) is int and certificate.status in get_args(Status))
+        _require(self.X.ndim == 2 and self.y.shape == (n_samples,) and self.start.shape == (n,))
+        _require(all(np.isfinite(values).all() for values in (self.X, self.y, self.start)))
+        _require(int(self.problem.sample.max()) < n_samples)
+        Options(tol=self.tol)
+        kernel = kernels.from_description(self.kernel)
+        _require(kernel.name != "precomputed" or self.X.shape == (n_samples, n_samples))
+        for step in self.steps:
+            _require(0 <= step.i < n and 0 <= step.j < n and 0 <= step.group < self.problem.n_groups)
+            _require(0 <= step.sample_i < n_samples and 0 <= step.sample_j < n_samples)
+            _require(step.reason in selection.REASONS and step.blocked in get_args(Blocked))
 
 
 def record(
@@ -198,7 +217,7 @@ def record(
     hessian : Hessian, optional
         If it is there already.
     """
-    hessian = hessian or Hessian(problem, kernel(X, X), kernel.positive_semidefinite)
+    hessian = hessian or Hessian(problem, gram_matrix(kernel, X), kernel.positive_semidefinite)
     loop = Loop(problem, hessian, replace(options, newton=False))
     start = loop.iterate.z.copy()
     recorded = tuple(islice(steps(loop), max_steps))
@@ -218,12 +237,39 @@ def record(
     )
 
 
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Whatever a file that is no trace makes go wrong becomes the one error that says so."""
+    try:
+        yield
+    except (
+        ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError, csv.Error
+    ) as error:  # fmt: skip
+        raise InvalidProblemError("This file is not a trace saved by svmviz: choose another file.") from error
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise ValueError("not a trace")
+
+
 def _steps_from_columns(columns: dict[str, list[Any]]) -> tuple[Step, ...]:
-    kinds = {"int": int, "float": float, "str": str}
+    kinds: dict[str, Callable[[Any], Any]] = {"int": _whole, "float": _number, "str": str}
     converters = {f.name: kinds[str(f.type)] for f in fields(Step)}
     typed = {name: [convert(v) for v in columns[name]] for name, convert in converters.items()}
     names = list(converters)
     return tuple(Step(**dict(zip(names, row, strict=True))) for row in zip(*typed.values(), strict=True))
+
+
+def _whole(value: Any) -> int:
+    _require(isinstance(value, int | str))
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    _require(not math.isnan(number))
+    return number
 
 
 def _cell(value: Any) -> Any:
@@ -242,4 +288,4 @@ def _encode(value: Any) -> Any:
 def _decode(value: Any) -> Any:
     if isinstance(value, list):
         return [_decode(v) for v in value]
-    return float(value) if value in ("inf", "-inf", "nan") else value
+    return float(value) if isinstance(value, str) and value in ("inf", "-inf", "nan") else value

@@ -16,6 +16,8 @@ from svmviz.smo.iterate import Iterate
 
 SelectionName = Literal["second_order", "max_violating", "platt"]
 NAMES: tuple[SelectionName, ...] = ("second_order", "max_violating", "platt")
+# What part of a rule can have found a pair.
+REASONS = ("maximal violation", "largest gain", "farthest error", "free sweep", "full sweep")
 
 
 class Choice(NamedTuple):
