@@ -6,32 +6,47 @@ import numpy as np
 
 from svmviz.errors import InvalidProblemError
 from svmviz.kernels import Kernel, is_positive_semidefinite
-from svmviz.problem import DualProblem
+from svmviz.problem import EPS, LARGEST, DualProblem
 
 Array = np.ndarray
 
 
+def kernel_values(kernel: Kernel, A: Array, B: Array) -> Array:
+    """Kernel values (a, b) between the rows of A (a, d) and of B (b, d).
+
+    Raises
+    ------
+    InvalidProblemError
+        When a value is not finite, or too large to compute with.
+    """
+    with np.errstate(all="ignore"):  # what overflows is seen below
+        K = np.asarray(kernel(A, B), dtype=float, order="C")
+    if not np.abs(K).max(initial=0.0) <= LARGEST:
+        raise InvalidProblemError(
+            "Some kernel values are not finite or too large: scale the features down, or lower gamma or degree."
+        )
+    return K
+
+
 def gram_matrix(kernel: Kernel, X: Array) -> Array:
-    """Kernel values between all rows of X (n, d): (n, n), symmetric.
+    """Kernel values between all rows of X (n, d): (n, n), symmetric to the last bit.
 
     Raises
     ------
     InvalidProblemError
         When a value is not finite, or precomputed values are not square and symmetric.
     """
-    K = np.asarray(kernel(X, X), dtype=float)
+    K = kernel_values(kernel, X, X)
     if K.shape != (len(X), len(X)):
         raise InvalidProblemError(
             f"A precomputed kernel must be square, one row and column a sample, not {K.shape}."
         )
-    if not np.isfinite(K).all():
-        raise InvalidProblemError(
-            "Some kernel values are not finite: scale the features down, or lower gamma or degree."
-        )
     scale = float(np.abs(K).max(initial=0.0))
-    if not np.allclose(K, K.T, rtol=0.0, atol=1e-8 * scale):
-        raise InvalidProblemError("The kernel is not symmetric: k(a, b) must equal k(b, a).")
-    return K
+    difference = float(np.abs(K - K.T).max(initial=0.0))
+    if difference > 1e-8 * scale:
+        raise InvalidProblemError("The kernel is not symmetric: make k(a, b) equal to k(b, a).")
+    # The solver takes rows for columns: what rounding left between the two would never leave the gradient.
+    return 0.5 * (K + K.T) if difference > 0 else K
 
 
 class Hessian:
@@ -105,3 +120,12 @@ class Hessian:
     def gradient(self, z: Array) -> Array:
         """H z + p, shape (n,)."""
         return self.product(z) + self.problem.linear
+
+    def rounding(self, z: Array) -> Array:
+        """Bound on the rounding error of each entry of `gradient`, shape (n,), for a positive semidefinite H.
+
+        n EPS / 2 times the sum of the sizes of the terms, where |H_ij| is at most sqrt(H_ii H_jj).
+        """
+        root = np.sqrt(np.maximum(self.diagonal, 0.0))
+        sizes = root * float(root @ np.abs(z)) + np.abs(self.problem.linear)
+        return 0.5 * EPS * (self.problem.n + 2) * sizes

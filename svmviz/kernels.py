@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -255,9 +256,14 @@ def resolve_gamma(gamma: str | float, X: Array) -> float:
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "scale":
-        variance = float(X.var())
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-    if isinstance(gamma, str) or not np.isfinite(gamma) or gamma < 0:
+        with np.errstate(over="ignore"):
+            variance = float(X.shape[1] * X.var())
+        if variance == 0:
+            return 1.0
+        if not 1e-300 < variance < np.inf:
+            raise InvalidProblemError("The features are too large or too small: scale them to around 1.")
+        return 1.0 / variance
+    if not (isinstance(gamma, Real) and np.isfinite(gamma) and gamma >= 0):
         raise InvalidProblemError(f'gamma must be "scale", "auto" or a number of at least 0, not {gamma!r}.')
     return float(gamma)
 
@@ -306,10 +312,12 @@ def _named_kernel(name: str, X: Array, gamma: str | float, degree: float, coef0:
         return GaussianKernel(value)
     if name == "laplacian":
         return LaplacianKernel(value)
+    if not (isinstance(coef0, Real) and np.isfinite(coef0)):
+        raise InvalidProblemError(f"coef0 must be a number, not {coef0!r}.")
     if name == "sigmoid":
         return SigmoidKernel(value, float(coef0))
-    if degree < 0:
-        raise InvalidProblemError(f"degree must be at least 0, not {degree}.")
+    if not (isinstance(degree, Real) and np.isfinite(degree) and degree >= 0):
+        raise InvalidProblemError(f"degree must be a number of at least 0, not {degree!r}.")
     return PolynomialKernel(degree, value, float(coef0))
 
 

@@ -23,6 +23,8 @@ Array = np.ndarray
 Status = Literal["optimal", "capped", "no progress", "stationary"]
 
 EPS = float(np.finfo(float).eps)
+# Numbers beyond this are refused: products of a few of them, which the solver forms, must not overflow.
+LARGEST = 1e60
 
 
 class Thresholds(NamedTuple):
@@ -111,7 +113,7 @@ class DualProblem:
     Raises
     ------
     InvalidProblemError
-        When arrays do not fit together, hold NaN, or no z satisfies the box and the sums.
+        When arrays do not fit together, hold NaN or numbers beyond 1e60, or no z satisfies the box and the sums.
     """
 
     linear: Array
@@ -125,45 +127,74 @@ class DualProblem:
     diagonal: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
+        self._fill("linear", None, float)
+        if self.linear.ndim != 1:
+            raise InvalidProblemError("linear must be a list of numbers, one for each dual index.")
         n = len(self.linear)
+        if n == 0:
+            raise InvalidProblemError("There are no samples to train on: add some.")
+        self._fill("lo", None, float)
+        self._fill("hi", None, float)
         self._fill("sample", np.arange(n), int)
         self._fill("label", np.zeros(n), int)
         self._fill("coupling", np.ones((1, 1)), float)
         self._fill("group", np.zeros(n), int)
         self._fill("diagonal", np.zeros(n), float)
-        for name in ("linear", "lo", "hi"):
-            self._fill(name, None, float)
-        self._fill("sums", np.zeros(int(self.group[-1]) + 1 if n else 0), float)
+        for name in ("lo", "hi", "sample", "label", "group", "diagonal"):
+            if getattr(self, name).shape != (n,):
+                raise InvalidProblemError(f"{name} must have one entry for each of the {n} dual indices.")
+        steps = np.diff(self.group)
+        if self.group[0] != 0 or ((steps != 0) & (steps != 1)).any():
+            raise InvalidProblemError("Groups must be numbered 0, 1, 2 ... and stand side by side.")
+        self._fill("sums", np.zeros(self.n_groups), float)
         self._check()
 
     def _fill(self, name: str, default: Array | None, dtype: type) -> None:
         value = getattr(self, name)
-        object.__setattr__(self, name, np.asarray(default if value is None else value, dtype=dtype))
+        try:
+            values = np.asarray(default if value is None else value, dtype=float)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InvalidProblemError(f"{name} must hold numbers only.") from error
+        if np.isnan(values).any():
+            raise InvalidProblemError(f"{name} holds NaN: replace or remove those samples.")
+        if dtype is int and (np.abs(values) > 2**53).any() | (values != np.floor(values)).any():
+            raise InvalidProblemError(f"{name} must hold whole numbers only.")
+        object.__setattr__(self, name, values.astype(dtype))
 
     def _check(self) -> None:
-        n = len(self.linear)
-        if n == 0:
-            raise InvalidProblemError("There are no samples to train on: add some.")
-        for name in ("lo", "hi", "sample", "label", "group", "diagonal"):
-            if getattr(self, name).shape != (n,):
-                raise InvalidProblemError(f"{name} must have one entry for each of the {n} dual indices.")
+        if self.sums.shape != (self.n_groups,):
+            raise InvalidProblemError(f"sums must have one entry for each of the {self.n_groups} groups.")
+        if self.sample.min() < 0:
+            raise InvalidProblemError("sample must hold numbers of samples, counted from 0.")
+        square = self.coupling.ndim == 2 and self.coupling.shape[0] == self.coupling.shape[1]
+        if not square or not np.allclose(self.coupling, self.coupling.T):
+            raise InvalidProblemError("coupling must be a square and symmetric matrix.")
+        if not ((self.label >= 0) & (self.label < len(self.coupling))).all():
+            raise InvalidProblemError("label must hold numbers of rows of coupling, counted from 0.")
         for name in ("linear", "lo", "hi", "sums", "diagonal", "coupling"):
-            if np.isnan(getattr(self, name)).any():
-                raise InvalidProblemError(f"{name} holds NaN: replace or remove those samples.")
-        steps = np.diff(self.group)
-        if self.group[0] != 0 or ((steps != 0) & (steps != 1)).any() or self.n_groups != len(self.sums):
-            raise InvalidProblemError("Groups must be numbered 0, 1, 2 ... side by side, with one sum each.")
+            size = np.abs(getattr(self, name))
+            if (size[np.isfinite(size) | (name not in ("lo", "hi"))] > LARGEST).any():
+                raise InvalidProblemError(f"{name} holds numbers beyond {LARGEST:g}: scale the problem down.")
+        if (self.diagonal < 0).any():
+            raise InvalidProblemError("diagonal holds negative numbers: make them 0 or more.")
+        eigenvalues = np.linalg.eigvalsh(self.coupling)
+        if eigenvalues[0] < -1e-9 * eigenvalues[-1]:
+            raise InvalidProblemError("coupling must be positive semidefinite: it has a negative eigenvalue.")
+        if (self.lo == np.inf).any() or (self.hi == -np.inf).any():
+            raise InvalidProblemError("A lower bound is infinity, or an upper one -infinity: swap the two.")
         if (self.lo > self.hi).any():
             raise InvalidProblemError("A lower bound exceeds its upper bound: raise C or the sample weights.")
         self._check_sums()
 
     def _check_sums(self) -> None:
         least, most = self._per_group(np.add, self.lo), self._per_group(np.add, self.hi)
-        slack = 1e-12 * np.maximum(1.0, np.abs(self.sums))
+        ends = np.maximum(np.abs(self.lo), np.abs(self.hi))
+        size = self._per_group(np.add, np.where(np.isfinite(ends), ends, 0.0))
+        slack = 1e-12 * np.maximum(size, np.abs(self.sums))
         for g in np.flatnonzero((self.sums < least - slack) | (self.sums > most + slack)):
             raise InvalidProblemError(
-                f"The multipliers of group {g} cannot sum to {self.sums[g]:g}: their bounds allow "
-                f"{least[g]:g} to {most[g]:g}. Widen the bounds or change the sum."
+                f"The multipliers of group {g} cannot sum to {self.sums[g]:g}, since their bounds allow "
+                f"{least[g]:g} to {most[g]:g}: widen the bounds or change the sum."
             )
 
     @property
@@ -183,6 +214,10 @@ class DualProblem:
 
     def _per_group(self, reduction: np.ufunc, values: Array) -> Array:
         return reduction.reduceat(values, self.starts)
+
+    def _exact_sums(self, values: Array) -> Array:
+        """Sum of the values (n,) over each group, (n_groups,), as if rounded only once."""
+        return np.array([math.fsum(part.tolist()) for part in np.split(values, self.starts[1:])])
 
     def start(self) -> Array:
         """A feasible z: zero where the box and the sums allow it, else filled in the order of the indices."""
@@ -208,32 +243,45 @@ class DualProblem:
         up, low = self.thresholds(z, gradient)
         return max(0.0, float(np.max(low - up)))
 
-    def gap(self, z: Array, gradient: Array) -> float:
+    def gap(self, z: Array, gradient: Array, error: Array | float = 0.0) -> float:
         """Upper bound on objective(z) - optimum, for a positive semidefinite H.
 
         By convexity the distance is at most g'z - min g'z' over all feasible z', a linear program that one
         sort a group solves: fill the cheapest indices first. For C-SVC it is the textbook duality gap at
-        the best bias. An allowance for rounding keeps it a bound in floating point.
+        the best bias. An allowance for rounding keeps it a bound in floating point, also on the objective as
+        `objective` computes it; `error`, the largest rounding error of each gradient, is part of it.
         """
         if not (np.isfinite(self.lo).all() and np.isfinite(self.hi).all()):
             return math.inf
-        order = np.lexsort((gradient, self.group))
-        room = (self.hi - self.lo)[order]
-        amount = (self.sums - self._per_group(np.add, self.lo))[self.group]
-        before = _cumulate_before(room, self.starts, self.group)
-        cheapest = self.lo[order] + np.clip(amount - before, 0.0, room)
-        costs, best = gradient * z, gradient[order] * cheapest
-        rounding = 4 * EPS * float(np.abs(costs).sum() + np.abs(best).sum())
-        return max(0.0, float(costs.sum() - best.sum())) + rounding
+        # Seen from z, each index may give back what it has, and take what it has room for; within the error of
+        # the gradient both at the better price. All is given back, then the cheapest offers are taken.
+        has, nothing = z - self.lo, np.zeros(self.n)
+        price = np.concatenate([gradient + error, gradient - error])
+        given, room = np.concatenate([has, nothing]), np.concatenate([has, self.hi - z])
+        group = np.tile(self.group, 2)
+        order = np.lexsort((price, group))
+        before = _cumulate_before(room[order], 2 * self.starts, group[order])
+        taken = np.empty(2 * self.n)
+        taken[order] = np.clip(self._per_group(np.add, has)[group[order]] - before, 0.0, room[order])
+        savings = price * (given - taken)
+        # What a sum is off by costs its multiplier, which lies between the thresholds.
+        ends = np.abs(self.thresholds(z, gradient))
+        multiplier = np.where(np.isfinite(ends), ends, 0.0).max(axis=0)
+        change = (taken - given)[: self.n] + (taken - given)[self.n :]
+        off = np.abs(self._exact_sums(z) - self.sums) + np.abs(self._exact_sums(change))
+        own = np.abs(z) * (error + self.n * EPS * (np.abs(gradient) + np.abs(self.linear)))
+        rounding = float(self.n * EPS * np.abs(savings).sum() + multiplier @ off + 0.5 * own.sum())
+        return max(0.0, float(savings.sum())) + rounding
 
     def restore_sums(self, z: Array) -> Array:
         """Give what rounding took from a group's sum back to its multiplier with the most room."""
         z = z.copy()
-        residuals = self.sums - self._per_group(np.add, z)
+        residuals = self.sums - self._exact_sums(z)
         room = np.minimum(self.hi - z, z - self.lo)
+        starts = self.starts
+        ends = np.append(starts[1:], self.n)
         for g in np.flatnonzero(residuals):
-            members = np.flatnonzero(self.group == g)
-            k = members[np.argmax(room[members])]
+            k = starts[g] + int(room[starts[g] : ends[g]].argmax())
             if room[k] > abs(residuals[g]):
                 z[k] += residuals[g]
         return z
@@ -246,7 +294,11 @@ class DualProblem:
 
 
 def _cumulate_before(amounts: Array, starts: Array, group: Array) -> Array:
-    """Sum of the amounts that stand before each entry in its own group; infinity counts as the largest number."""
-    finite = np.minimum(amounts, np.finfo(float).max / max(len(amounts), 1) / 4)
-    total = np.cumsum(finite) - finite
-    return total - total[starts][group]
+    """Sum of the amounts (n,), none negative, that stand before each entry in its own group.
+
+    Each group is summed on its own row: a huge or infinite amount in one loses nothing of the others.
+    """
+    position = np.arange(len(amounts)) - starts[group]
+    rows = np.zeros((len(starts), int(position.max()) + 2))
+    rows[group, position + 1] = amounts
+    return np.cumsum(rows, axis=1)[group, position]

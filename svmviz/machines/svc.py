@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmviz.errors import InvalidProblemError
-from svmviz.problem import DualProblem
+from svmviz.problem import LARGEST, DualProblem
 
 Array = np.ndarray
 
@@ -39,7 +39,12 @@ def dual_problem(signs: Array, C: float | Array) -> DualProblem:
 
 def upper_bounds(C: float | Array, n: int) -> Array:
     """The largest multiplier of each sample, (n,), from one C or one for each."""
-    bounds = np.broadcast_to(np.asarray(C, dtype=float), (n,))
-    if not (np.isfinite(bounds).all() and (bounds >= 0).all() and bounds.any()):
-        raise InvalidProblemError(f"C must be a positive finite number, not {C!r}.")
+    try:
+        bounds = np.broadcast_to(np.asarray(C, dtype=float), (n,))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidProblemError(
+            f"C must be a positive number, or one for each of the {n} samples."
+        ) from error
+    if not ((bounds >= 0) & (bounds <= LARGEST)).all() or (n > 0 and not bounds.any()):
+        raise InvalidProblemError(f"C must be a positive number of at most {LARGEST:g}, not {C!r}.")
     return bounds

@@ -15,6 +15,8 @@ Blocked = Literal["none", "i", "j", "both"]
 # The smallest curvature along a pair, relative to the largest diagonal entry of H: below it lie rounding,
 # duplicates and kernels that are not positive semidefinite (LIBSVM's tau, made independent of scale).
 CURVATURE_FLOOR = 1e-12
+# ... and in itself, so that nothing divided by it overflows.
+SMALLEST_CURVATURE = 1e-150
 # A multiplier this near to a bound, relative to the numbers it came from, has only rounding between them: it
 # is put on the bound. Not relative to the box: badly scaled data take honest steps that are tiny against C.
 SNAP = 4 * EPS
@@ -77,7 +79,8 @@ class Iterate:
         self.hessian = hessian
         self.z = np.array(z, dtype=float)
         self.gradient = hessian.gradient(self.z) if gradient is None else np.array(gradient, dtype=float)
-        self.floor = CURVATURE_FLOOR * (float(np.abs(hessian.diagonal).max()) or 1.0)
+        largest = float(np.abs(hessian.diagonal).max()) or 1.0
+        self.floor = max(CURVATURE_FLOOR * largest, SMALLEST_CURVATURE)
         self.negative_curvature = False
         self.may_grow = np.empty(problem.n, dtype=bool)
         self.may_shrink = np.empty(problem.n, dtype=bool)
@@ -198,19 +201,18 @@ class Iterate:
 
 
 def _snapped(before: float, change: float, lo: float, hi: float) -> float:
-    """before + change, or the bound that only rounding keeps it from."""
+    """before + change, or the bound that only rounding keeps it from; an infinite bound is never reached."""
     after = before + change
     size = max(abs(before), abs(change))
-    if after - lo <= SNAP * max(size, abs(lo)):
+    if after - lo < SNAP * max(size, abs(lo)):
         return lo
-    return hi if hi - after <= SNAP * max(size, abs(hi)) else after
+    return hi if hi - after < SNAP * max(size, abs(hi)) else after
 
 
 def _snapped_all(before: Array, change: Array, lo: Array, hi: Array) -> Array:
     """`_snapped` for arrays; a pair goes without, since NumPy's calls are what it costs."""
     after = before + change
     size = np.maximum(np.abs(before), np.abs(change))
-    with np.errstate(invalid="ignore"):  # inf - inf of an open box compares as False
-        at_lo = after - lo <= SNAP * np.maximum(size, np.abs(lo))
-        at_hi = hi - after <= SNAP * np.maximum(size, np.abs(hi))
-    return np.where(at_lo & np.isfinite(lo), lo, np.where(at_hi & np.isfinite(hi), hi, after))
+    at_lo = after - lo < SNAP * np.maximum(size, np.abs(lo))
+    at_hi = hi - after < SNAP * np.maximum(size, np.abs(hi))
+    return np.where(at_lo, lo, np.where(at_hi, hi, after))

@@ -166,19 +166,21 @@ class Loop:
     def solution(self) -> Solution:
         """What the run has reached, certified."""
         iterate, problem = self.iterate, self.problem
-        iterate.refresh()
-        status = self._status
+        if self._status != "optimal":  # else that is where it was just confirmed
+            iterate.refresh()
+        status: Status = "optimal" if iterate.violation <= self.options.tol else self._status
+        z, gradient = iterate.z.copy(), iterate.gradient.copy()
         convex = not iterate.negative_curvature and self.hessian.positive_semidefinite
         if status == "optimal" and not convex:
             status = "stationary"
         certificate = Certificate(
-            objective=problem.objective(iterate.z, iterate.gradient),
-            gap=problem.gap(iterate.z, iterate.gradient) if convex else np.inf,
+            objective=problem.objective(z, gradient),
+            gap=problem.gap(z, gradient, self.hessian.rounding(z)) if convex else np.inf,
             violation=iterate.violation,
             status=status,
             iterations=self.iterations,
         )
-        return Solution(iterate.z.copy(), iterate.gradient.copy(), certificate)
+        return Solution(z, gradient, certificate)
 
 
 class _Progress:

@@ -85,7 +85,7 @@ def _step_length(iterate: Iterate, free: Array, direction: Array, image: Array) 
     if slope >= 0:
         return 0.0, np.zeros(len(free), dtype=bool)
     z, lo, hi = iterate.z[free], iterate.problem.lo[free], iterate.problem.hi[free]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         room = np.where(direction > 0, (hi - z) / direction, (lo - z) / direction)
     room[direction == 0] = np.inf
     nearest = float(room.min())

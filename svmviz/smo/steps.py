@@ -98,7 +98,7 @@ def steps(loop: Loop) -> Iterator[Step]:
 
 def _value(loop: Loop) -> tuple[float, float]:
     z, g = loop.iterate.z, loop.iterate.gradient
-    return loop.problem.objective(z, g), loop.problem.gap(z, g)
+    return loop.problem.objective(z, g), loop.problem.gap(z, g, loop.hessian.rounding(z))
 
 
 def _counts(problem: DualProblem, z: Array) -> tuple[int, int, int]:
