@@ -10,8 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from svmviz.checks import check_labels, check_number, check_samples, check_targets, check_weights
 from svmviz.errors import InvalidProblemError
-from svmviz.gram import Hessian, gram_matrix
+from svmviz.gram import Hessian, gram_matrix, kernel_values
 from svmviz.kernels import Kernel, make_kernel
 from svmviz.machines import svc, svr
 from svmviz.machines.expansion import Expansion, expand
@@ -98,7 +99,7 @@ class Estimator:
             )
         if self._kernel.name == "precomputed":
             return X[:, self.support_]
-        return self._kernel(X, self.support_vectors_)
+        return kernel_values(self._kernel, X, self.support_vectors_)
 
     @property
     def kernel_(self) -> Kernel:
@@ -185,13 +186,19 @@ class SVC(Estimator):
         sample_weight : array (n,), optional
             Multiplies C for each sample; a weight of 0 leaves the sample out.
         """
-        X, y = check_samples(X), check_labels(y, X)
-        options = self._options()
+        X = check_samples(X)
+        y, options = check_labels(y, X), self._options()
+        if self.decision_function_shape not in ("ovr", "ovo"):
+            raise InvalidProblemError(
+                f'decision_function_shape must be "ovr" or "ovo", not {self.decision_function_shape!r}.'
+            )
         bounds = self._bounds(y, sample_weight)
         self.classes_, codes = np.unique(y, return_inverse=True)
         present = np.unique(codes[bounds > 0])
-        if len(self.classes_) < 2 or len(present) < 2:
+        if len(self.classes_) < 2:
             raise InvalidProblemError("There is only one class: add samples of a second class.")
+        if len(present) < 2:
+            raise InvalidProblemError("All samples of weight above 0 are of one class: give others a weight.")
         kernel = self._start_fit(X)
         K = gram_matrix(kernel, X)
         self.pairs_ = [
@@ -204,6 +211,8 @@ class SVC(Estimator):
     def _bounds(self, y: Array, sample_weight: Any) -> Array:
         """The largest multiplier of each sample (n,)."""
         bounds = svc.upper_bounds(self.C, len(y)) * check_weights(sample_weight, len(y))
+        if not (self.class_weight is None or isinstance(self.class_weight, str | dict)):
+            raise InvalidProblemError('class_weight must be a dictionary, "balanced" or None.')
         classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         if self.class_weight is None:
             return bounds
@@ -211,7 +220,10 @@ class SVC(Estimator):
             if self.class_weight != "balanced":
                 raise InvalidProblemError('class_weight must be a dictionary, "balanced" or None.')
             return bounds * (len(y) / (len(classes) * counts))[codes]
-        return bounds * np.array([self.class_weight.get(c, 1.0) for c in classes.tolist()])[codes]
+        weights = [
+            check_number(f"class_weight of {c!r}", self.class_weight.get(c, 1.0)) for c in classes.tolist()
+        ]
+        return bounds * np.array(weights)[codes]
 
     def _read_pairs(self, X: Array, codes: Array) -> None:
         support = np.zeros(len(X), dtype=bool)
@@ -291,7 +303,9 @@ class SVC(Estimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the samples whose label is predicted right, 0 to 1."""
-        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+        predicted = self.predict(X)
+        y = check_labels(y, predicted)
+        return float(np.average(predicted == y, weights=check_weights(sample_weight, len(y))))
 
 
 @dataclass(frozen=True)
@@ -422,9 +436,10 @@ class SVR(Estimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2: 1 minus the squared errors over those of the mean; at most 1."""
-        y = np.asarray(y, dtype=float)
+        predicted = self.predict(X)
+        y = check_targets(y, predicted)
         weights = check_weights(sample_weight, len(y))
-        errors = float((weights * (y - self.predict(X)) ** 2).sum())
+        errors = float((weights * (y - predicted) ** 2).sum())
         spread = float((weights * (y - np.average(y, weights=weights)) ** 2).sum())
         if spread == 0:
             return 1.0 if errors == 0 else 0.0
@@ -445,59 +460,3 @@ def combine(certificates: list[Certificate]) -> Certificate:
         if all(c.primal is not None for c in certificates)
         else replace(whole, primal=None)
     )
-
-
-def check_samples(X: Any) -> Array:
-    """X as a table of finite floats (n, d), n >= 1; InvalidProblemError otherwise."""
-    try:
-        X = np.asarray(X, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InvalidProblemError(
-            "X must be a table of numbers: remove or encode the other columns."
-        ) from error
-    if X.ndim != 2:
-        raise InvalidProblemError(
-            f"X must be a table (n_samples, n_features), not an array of shape {X.shape}."
-        )
-    if X.size == 0:
-        raise InvalidProblemError("There are no samples to train on: add some.")
-    if not np.isfinite(X).all():
-        raise InvalidProblemError("X holds NaN or infinite values: replace or remove those samples.")
-    return X
-
-
-def check_labels(y: Any, X: Array) -> Array:
-    """y as one label a sample (n,); InvalidProblemError otherwise."""
-    y = np.asarray(y)
-    if y.shape != (len(X),):
-        raise InvalidProblemError(
-            f"y must have one label for each of the {len(X)} samples, not shape {y.shape}."
-        )
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise InvalidProblemError("y holds NaN or infinite labels: replace or remove those samples.")
-    return y
-
-
-def check_targets(y: Any, X: Array) -> Array:
-    """y as one finite number a sample (n,); InvalidProblemError otherwise."""
-    try:
-        y = np.asarray(y, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InvalidProblemError("The targets y of a regression must be numbers.") from error
-    if y.shape != (len(X),):
-        raise InvalidProblemError(
-            f"y must have one target for each of the {len(X)} samples, not shape {y.shape}."
-        )
-    if not np.isfinite(y).all():
-        raise InvalidProblemError("y holds NaN or infinite targets: replace or remove those samples.")
-    return y
-
-
-def check_weights(sample_weight: Any, n: int) -> Array:
-    """Weights (n,), ones by default; InvalidProblemError when one is negative or not finite, or all are 0."""
-    if sample_weight is None:
-        return np.ones(n)
-    weights = np.asarray(sample_weight, dtype=float)
-    if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise InvalidProblemError(f"sample_weight must hold {n} numbers of at least 0, not all of them 0.")
-    return weights

@@ -211,7 +211,12 @@ class CallableKernel:
 
     def __call__(self, A: Array, B: Array) -> Array:
         """Kernel values (a, b); ValueError when the function returns another shape."""
-        values = np.asarray(self.function(A, B), dtype=float)
+        try:
+            values = np.asarray(self.function(A, B), dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InvalidProblemError(
+                f"The kernel function does not work on these samples: {error}."
+            ) from error
         if values.shape != (len(A), len(B)):
             raise InvalidProblemError(
                 f"The kernel function must return an array of shape ({len(A)}, {len(B)}), not {values.shape}."
@@ -293,7 +298,7 @@ def make_kernel(
     """
     if isinstance(kernel, str):
         return _named_kernel(kernel, X, gamma, degree, coef0)
-    if isinstance(kernel, Kernel):
+    if isinstance(kernel, Kernel) and not isinstance(kernel, type):
         return kernel
     if callable(kernel):
         return CallableKernel(kernel)

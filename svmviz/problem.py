@@ -282,7 +282,7 @@ class DualProblem:
         ends = np.append(starts[1:], self.n)
         for g in np.flatnonzero(residuals):
             k = starts[g] + int(room[starts[g] : ends[g]].argmax())
-            if room[k] > abs(residuals[g]):
+            if room[k] >= abs(residuals[g]):
                 z[k] += residuals[g]
         return z
 

@@ -46,5 +46,6 @@ def upper_bounds(C: float | Array, n: int) -> Array:
             f"C must be a positive number, or one for each of the {n} samples."
         ) from error
     if not ((bounds >= 0) & (bounds <= LARGEST)).all() or (n > 0 and not bounds.any()):
-        raise InvalidProblemError(f"C must be a positive number of at most {LARGEST:g}, not {C!r}.")
+        given = f", not {C!r}" if np.ndim(C) == 0 else ", also times the weights"
+        raise InvalidProblemError(f"C must be a positive number of at most {LARGEST:g}{given}.")
     return bounds

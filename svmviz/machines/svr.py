@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmviz.errors import InvalidProblemError
+from svmviz.checks import check_number, check_targets
 from svmviz.machines.svc import upper_bounds
 from svmviz.problem import DualProblem
 
@@ -31,11 +31,8 @@ def dual_problem(targets: Array, C: float | Array, epsilon: float) -> DualProble
     InvalidProblemError
         When C is not positive or epsilon is negative.
     """
-    targets = np.asarray(targets, dtype=float)
-    if not (np.isfinite(epsilon) and epsilon >= 0):
-        raise InvalidProblemError(f"epsilon must be a number of at least 0, not {epsilon!r}.")
-    if not np.isfinite(targets).all():
-        raise InvalidProblemError("Some targets are not finite numbers: replace or remove those samples.")
+    epsilon = check_number("epsilon", epsilon)
+    targets = check_targets(targets, targets)
     n = len(targets)
     bounds, zeros = upper_bounds(C, n), np.zeros(n)
     return DualProblem(

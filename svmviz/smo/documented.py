@@ -9,9 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from svmviz.checks import check_labels, check_number, check_samples, check_targets
 from svmviz.errors import InvalidProblemError
 from svmviz.gram import Hessian, gram_matrix
-from svmviz.kernels import Kernel, LinearKernel, make_kernel
+from svmviz.kernels import Kernel, LinearKernel, PrecomputedKernel, make_kernel
 from svmviz.machines import svc, svr
 from svmviz.machines.expansion import Expansion, expand
 from svmviz.problem import Certificate, DualProblem
@@ -19,6 +20,9 @@ from svmviz.smo.loop import Loop, Options
 from svmviz.smo.steps import Step, steps
 
 Array = np.ndarray
+
+# From here on, multipliers can be scaled to any other C and keep their digits.
+SMALLEST_C = 1e-60
 
 
 class SMO(ABC):
@@ -29,11 +33,11 @@ class SMO(ABC):
 
     Parameters
     ----------
-    problem : DualProblem
+    hessian : Hessian
+        Of the dual.
     signs : ndarray (n_dual,)
         s, the sign of each multiplier.
     X : ndarray (n_samples, n_features)
-    K : ndarray (n_samples, n_samples)
     kernel : Kernel
     C : float
     quad : object, optional
@@ -62,10 +66,9 @@ class SMO(ABC):
 
     def __init__(
         self,
-        problem: DualProblem,
+        hessian: Hessian,
         signs: Array,
         X: Array,
-        K: Array,
         kernel: Kernel,
         C: float,
         quad: Any,
@@ -74,19 +77,20 @@ class SMO(ABC):
     ):
         self.quad = quad
         self.X = X
-        self.K = K
+        self.K = hessian.K
         self.kernel = kernel
-        self.C = float(C)
+        self.C = check_number("C", C, least=SMALLEST_C)
         self.tol = options.tol
         self.verbose = verbose
         self.n_iter = 0
         self.certificate: Certificate | None = None
         self._options = options
         self._signs = signs
-        self._problem = problem
-        self._hessian = Hessian(problem, K, kernel.positive_semidefinite)
-        self._z = problem.start()
-        self._gradient = self._hessian.gradient(self._z)
+        self._problem = hessian.problem
+        self._hessian = hessian
+        self._z = self._problem.start()
+        # H z, and not the gradient H z + p: where p is much larger, scaling needs the digits that p would hide.
+        self._image = self._hessian.product(self._z)
 
     @property
     def alphas(self) -> Array:
@@ -96,12 +100,12 @@ class SMO(ABC):
     @property
     def gradient(self) -> Array:
         """Gradient of the dual in the multipliers (n_dual,), Q alphas + q."""
-        return self._signs * self._gradient
+        return self._signs * (self._image + self._problem.linear)
 
     @property
     def expansion(self) -> Expansion:
         """The decision function as it stands."""
-        return expand(self._problem, self._z, self._gradient, len(self.K))
+        return expand(self._problem, self._z, self._image + self._problem.linear, len(self.K))
 
     @property
     def b(self) -> float:
@@ -126,15 +130,22 @@ class SMO(ABC):
         return self
 
     def steps(self) -> Iterator[Step]:
-        """Minimise pair by pair: each Step is yielded after it was made. Stop whenever you like; nothing is lost."""
+        """Minimise pair by pair: each Step is yielded after it was made. Stop whenever you like; nothing is lost.
+
+        A call to `minimize`, `set_C` or the like in between ends the iteration.
+        """
         loop = self._loop(replace(self._options, newton=False))
+        self._z = loop.iterate.z
         try:
             for step in steps(loop):
                 self.n_iter += 1
-                self._z, self._gradient = loop.iterate.z, loop.iterate.gradient
+                self._image = loop.iterate.gradient - self._problem.linear
                 yield step
+                if self._z is not loop.iterate.z:
+                    return
         finally:
-            self._take(loop)
+            if self._z is loop.iterate.z:
+                self._take(loop)
 
     def set_C(self, C: float) -> Self:
         """Change C and keep the solution as a start, in O(n_dual).
@@ -145,16 +156,16 @@ class SMO(ABC):
         Raises
         ------
         InvalidProblemError
-            When C is not positive.
+            When C is not a positive number (1e-60 to 1e60).
         """
-        if not (np.isfinite(C) and C > 0):
-            raise InvalidProblemError(f"C must be a positive finite number, not {C!r}.")
-        old, scale = self._problem, float(C) / self.C
-        self.C = float(C)
+        C = check_number("C", C, least=SMALLEST_C)
+        old, old_C = self._problem, self.C
+        self.C = C
         self._problem = self._build()
         at_lo, at_hi = self._z == old.lo, self._z == old.hi
-        self._z = np.where(at_lo, self._problem.lo, np.where(at_hi, self._problem.hi, scale * self._z))
-        self._gradient = scale * (self._gradient - old.linear) + self._problem.linear
+        scaled = self._z / old_C * C
+        self._z = np.where(at_lo, self._problem.lo, np.where(at_hi, self._problem.hi, scaled))
+        self._image = self._image / old_C * C
         self._rebase()
         return self
 
@@ -166,11 +177,11 @@ class SMO(ABC):
         self._hessian = self._hessian.with_problem(self._problem)
 
     def _loop(self, options: Options) -> Loop:
-        return Loop(self._problem, self._hessian, options, self._z, self._gradient)
+        return Loop(self._problem, self._hessian, options, self._z, self._image + self._problem.linear)
 
     def _take(self, loop: Loop) -> None:
         solution = loop.solution()
-        self._z, self._gradient = solution.z, solution.gradient
+        self._z, self._image = solution.z, self._hessian.product(solution.z)
         self.certificate = solution.certificate.with_primal()
 
     def _cost(self, loop: Loop) -> float:
@@ -219,7 +230,7 @@ class SMOClassifier(SMO):
         max_iter: int = -1,
     ):
         X, y = _data(X, y)
-        classes = np.unique(y)
+        classes = np.unique(check_labels(y, X))
         if len(classes) != 2:
             raise InvalidProblemError(
                 f"A two-class machine needs two classes of targets, not {len(classes)}."
@@ -227,7 +238,7 @@ class SMOClassifier(SMO):
         signs = np.where(y == classes[1], 1.0, -1.0)
         options = Options(tol=tol, max_iter=max_iter, selection=selection)
         problem, kernel = svc.dual_problem(signs, C), make_kernel(kernel, X)
-        super().__init__(problem, signs, X, _gram(K, kernel, X), kernel, C, quad, verbose, options)
+        super().__init__(_hessian(problem, kernel, X, K), signs, X, kernel, C, quad, verbose, options)
 
     def _build(self) -> DualProblem:
         return svc.dual_problem(self._signs, self.C)
@@ -265,12 +276,12 @@ class SMORegression(SMO):
         max_iter: int = -1,
     ):
         X, y = _data(X, y)
-        self.epsilon = float(epsilon)
-        self._targets = np.asarray(y, dtype=float)
+        self.epsilon = check_number("epsilon", epsilon)
+        self._targets = y = check_targets(y, X)
         options = Options(tol=tol, max_iter=max_iter, selection=selection)
         problem, kernel = svr.dual_problem(self._targets, C, self.epsilon), make_kernel(kernel, X)
         signs = np.repeat([1.0, -1.0], len(y))
-        super().__init__(problem, signs, X, _gram(K, kernel, X), kernel, C, quad, verbose, options)
+        super().__init__(_hessian(problem, kernel, X, K), signs, X, kernel, C, quad, verbose, options)
 
     def set_epsilon(self, epsilon: float) -> Self:
         """Change the half-width of the tube and keep the solution as a start, in O(n_dual): only p moves.
@@ -280,14 +291,9 @@ class SMORegression(SMO):
         InvalidProblemError
             When epsilon is negative.
         """
-        old, before = self._problem, self.epsilon
-        self.epsilon = float(epsilon)
-        try:
-            self._problem = self._build()
-        except InvalidProblemError:
-            self.epsilon = before
-            raise
-        self._gradient = self._gradient - old.linear + self._problem.linear
+        self.epsilon = check_number("epsilon", epsilon)
+        self._problem = self._build()
+        self._z = self._z.copy()
         self._rebase()
         return self
 
@@ -298,13 +304,13 @@ class SMORegression(SMO):
 def _data(X: Array | None, y: Array | None) -> tuple[Array, Array]:
     if X is None or y is None:
         raise InvalidProblemError("X and y are both needed.")
-    X, y = np.asarray(X, dtype=float), np.asarray(y)
-    if X.ndim != 2 or y.shape != (len(X),):
-        raise InvalidProblemError("X must be a table (n_samples, n_features) and y have one entry a sample.")
-    if not np.isfinite(X).all():
-        raise InvalidProblemError("X holds values that are not finite: replace or remove those samples.")
-    return X, y
+    return check_samples(X), np.asarray(y)
 
 
-def _gram(K: Array | None, kernel: Kernel, X: Array) -> Array:
-    return gram_matrix(kernel, X) if K is None else np.asarray(K, dtype=float)
+def _hessian(problem: DualProblem, kernel: Kernel, X: Array, K: Array | None) -> Hessian:
+    """Over the Gram matrix of the kernel, or one that is there already: then all that is known of it is seen."""
+    if K is None:
+        return Hessian(problem, gram_matrix(kernel, X), kernel.positive_semidefinite)
+    if np.shape(K) != (len(X), len(X)):
+        raise InvalidProblemError(f"K must be square, one row and column for each of the {len(X)} samples.")
+    return Hessian(problem, gram_matrix(PrecomputedKernel(), check_samples(K)))

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
+from svmviz.checks import check_number
 from svmviz.errors import InvalidProblemError
 from svmviz.gram import Hessian
 from svmviz.problem import EPS, Certificate, DualProblem, Status
@@ -49,7 +51,7 @@ class Options:
     Raises
     ------
     InvalidProblemError
-        When tol is not a positive number or max_iter is neither -1 nor at least 0.
+        When tol is not a positive number (1e-300 to 1e60) or max_iter is neither -1 nor at least 0.
     """
 
     tol: float = 1e-3
@@ -58,11 +60,10 @@ class Options:
     newton: bool = True
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.tol) and self.tol > 0):
-            raise InvalidProblemError(f"tol must be a positive number, not {self.tol!r}.")
-        if self.max_iter < -1:
+        check_number("tol", self.tol, least=1e-300)
+        if not isinstance(self.max_iter, Integral) or self.max_iter < -1:
             raise InvalidProblemError(
-                f"max_iter must be -1 (no limit of yours) or at least 0, not {self.max_iter}."
+                f"max_iter must be -1 (no limit of yours) or a whole number of at least 0, not {self.max_iter!r}."
             )
 
     def limit(self, n: int) -> int:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from svmviz import DualProblem, InvalidProblemError, Trace, explain, record
+from svmviz import SVC, SVR, DualProblem, InvalidProblemError, Trace, explain, record
 from svmviz.gram import Hessian, gram_matrix
 from svmviz.kernels import (
     GaussianKernel,
@@ -17,7 +17,7 @@ from svmviz.kernels import (
     resolve_gamma,
 )
 from svmviz.machines import svc, svr
-from svmviz.smo import Options, minimize
+from svmviz.smo import Options, SMOClassifier, SMORegression, minimize
 from svmviz.smo.selection import NAMES
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -272,3 +272,125 @@ def test_a_field_of_a_csv_that_is_too_long():
     first, header, _ = recorded().to_csv().split("\n", 2)
     with pytest.raises(InvalidProblemError, match="not a trace"):
         Trace.from_csv(f"{first}\n{header}\n{'9' * 200_000}\n")
+
+
+LABELS = np.where(SIGNS > 0, "b", "a")
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"C": 1e300}, {"C": "a"}, {"C": None}, {"C": [1, 2]}, {"tol": "a"}, {"tol": None}, {"max_iter": None},
+        {"max_iter": 1.5}, {"gamma": None}, {"class_weight": 5}, {"class_weight": {"a": -1}},
+        {"class_weight": {"a": "x"}}, {"class_weight": {"a": 0}}, {"decision_function_shape": "x"},
+        {"kernel": lambda A, B: "text"}, {"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)},
+        {"kernel": GaussianKernel}, {"kernel": "poly", "degree": 2000},
+    ],
+)  # fmt: skip
+def test_parameters_that_cannot_be_used(parameters):
+    with pytest.raises(InvalidProblemError) as error:
+        SVC(**parameters).fit(POINTS, LABELS)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([1, "a"] * 6, dtype=object), np.array([None, 1] * 6, dtype=object),
+        np.array([np.nan, 1] * 6, dtype=object), None, 1, np.zeros((12, 2)),
+    ],
+)  # fmt: skip
+def test_labels_that_cannot_be_used(y):
+    with pytest.raises(InvalidProblemError):
+        SVC().fit(POINTS, y)
+
+
+@pytest.mark.parametrize("weights", ["a", ["a"] * 12, [1e300] * 12, np.eye(12), 2.0])
+def test_weights_that_cannot_be_used(weights):
+    for model, y in ((SVC(), LABELS), (SVR(), VALUES)):
+        with pytest.raises(InvalidProblemError) as error:
+            model.fit(POINTS, y, weights)
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("y", [["a"] * 12, VALUES * 1j, [10**400] * 12, VALUES * 1e200])
+def test_targets_that_cannot_be_used(y):
+    with pytest.raises(InvalidProblemError):
+        SVR().fit(POINTS, y)
+    with pytest.raises(InvalidProblemError):
+        SMORegression(X=POINTS, y=y)
+
+
+@pytest.mark.parametrize("epsilon", ["a", None, -1, np.nan, 1e300])
+def test_an_epsilon_that_cannot_be_used(epsilon):
+    machine = SMORegression(X=POINTS, y=VALUES)
+    for use in (lambda: SVR(epsilon=epsilon).fit(POINTS, VALUES), lambda: machine.set_epsilon(epsilon)):
+        with pytest.raises(InvalidProblemError, match="epsilon"):
+            use()
+    assert machine.epsilon == 0.1
+
+
+def test_predictions_that_overflow_and_scores_of_the_wrong_length():
+    model = SVC(kernel="poly").fit(POINTS, LABELS)
+    with pytest.raises(InvalidProblemError, match="not finite"):
+        model.predict([[1e300, 1e300]])
+    for wrong in (lambda: model.score(POINTS, LABELS[:3]), lambda: model.score(POINTS, LABELS, np.zeros(12))):
+        with pytest.raises(InvalidProblemError):
+            wrong()
+
+
+@pytest.mark.parametrize(
+    "K", [np.eye(3), np.full((12, 12), np.nan), np.full((12, 12), "a"), np.triu(np.ones((12, 12)))]
+)
+def test_a_given_gram_matrix_is_looked_at(K):
+    with pytest.raises(InvalidProblemError):
+        SMOClassifier(X=POINTS, y=SIGNS, K=K)
+    indefinite = SMOClassifier(X=POINTS, y=SIGNS, K=GRAM - np.eye(12) * 1.5).minimize()
+    assert indefinite.certificate.status == "stationary"
+
+
+@pytest.mark.parametrize("kernel", [LinearKernel(), GaussianKernel(1.0)])
+def test_C_over_many_decades_and_back(kernel):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    signs, y = np.where(X[:, 0] + rng.normal(size=40) > 0, 1.0, -1.0), X[:, 0] + 0.1 * rng.normal(size=40)
+    classifier = SMOClassifier(X=X, y=signs, kernel=kernel, tol=1e-6)
+    regressor = SMORegression(X=X, y=y, kernel=kernel, tol=1e-6)
+    for C in (1.0, 1e-60, 1e5, 1e-10, 1e60, 1e-3, 1e3):
+        for machine in (classifier, regressor):
+            machine.set_C(C)
+            if machine is regressor:
+                machine.set_epsilon(float(rng.choice([0.0, 0.1, 1e10])))
+            alphas, signs_of = machine.alphas, machine._signs
+            assert abs((signs_of * alphas).sum()) <= 1e-9 * max(1.0, alphas.max())
+            fresh = machine._hessian.gradient(signs_of * alphas)
+            np.testing.assert_allclose(
+                signs_of * machine.gradient, fresh, rtol=1e-7, atol=1e-7 * np.abs(fresh).max()
+            )
+            if C > 1e5:
+                continue
+            machine.minimize()
+            more = {"epsilon": machine.epsilon} if machine is regressor else {}
+            targets = y if machine is regressor else signs
+            cold = type(machine)(X=X, y=targets, kernel=kernel, tol=1e-6, C=C, **more).minimize().certificate
+            assert machine.certificate.status == cold.status == "optimal"
+            apart = abs(machine.certificate.objective - cold.objective)
+            assert apart <= max(machine.certificate.gap, cold.gap)
+    for C in ("a", None, 0, -1, np.nan, 1e300, 5e-324):
+        with pytest.raises(InvalidProblemError, match="C must"):
+            classifier.set_C(C)
+    assert classifier.C == 1e3
+
+
+def test_another_call_ends_an_iteration_over_steps():
+    machine = SMOClassifier(X=POINTS, y=SIGNS, kernel=GaussianKernel(1.0), C=10.0)
+    open_steps = machine.steps()
+    next(open_steps)
+    machine.set_C(0.1)
+    assert list(open_steps) == []
+    assert machine.alphas.max() <= 0.1
+    open_steps = machine.steps()
+    next(open_steps)
+    optimum = machine.minimize().alphas
+    open_steps.close()
+    np.testing.assert_array_equal(machine.alphas, optimum)

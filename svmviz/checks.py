@@ -1,0 +1,89 @@
+"""Data and parameters as the solver needs them, or one sentence that says what to change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from svmviz.errors import InvalidProblemError
+from svmviz.problem import LARGEST
+
+Array = np.ndarray
+
+
+def check_number(name: str, value: Any, least: float = 0.0) -> float:
+    """The value of a parameter that is at least `least`; InvalidProblemError otherwise."""
+    if isinstance(value, (int, float, np.integer, np.floating)) and least <= value <= LARGEST:
+        return float(value)
+    raise InvalidProblemError(f"{name} must be a number from {least:g} to {LARGEST:g}, not {value!r}.")
+
+
+def check_samples(X: Any) -> Array:
+    """X as a table of finite floats (n, d), n >= 1; InvalidProblemError otherwise."""
+    X = _floats(X, "X must be a table of numbers: remove or encode the other columns.")
+    if X.ndim != 2:
+        raise InvalidProblemError(
+            f"X must be a table (n_samples, n_features), not an array of shape {X.shape}."
+        )
+    if X.size == 0:
+        raise InvalidProblemError("There are no samples, or they have no features: add some.")
+    if not np.isfinite(X).all():
+        raise InvalidProblemError("X holds NaN or infinite values: replace or remove those samples.")
+    return X
+
+
+def check_labels(y: Any, X: Array) -> Array:
+    """y as one label a sample (n,); InvalidProblemError otherwise."""
+    y = np.asarray(y)
+    if y.shape != (len(X),):
+        raise InvalidProblemError(
+            f"y must have one label for each of the {len(X)} samples, not shape {y.shape}."
+        )
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise InvalidProblemError("y holds NaN or infinite labels: replace or remove those samples.")
+    if y.dtype.kind == "O":
+        if any(label != label for label in y):
+            raise InvalidProblemError("y holds NaN labels: replace or remove those samples.")
+        try:
+            np.sort(y)
+        except TypeError as error:
+            raise InvalidProblemError(
+                "The labels y must be of one kind: all text, or all numbers."
+            ) from error
+    return y
+
+
+def check_targets(y: Any, X: Array) -> Array:
+    """y as one finite number a sample (n,); InvalidProblemError otherwise."""
+    y = _floats(y, "The targets y of a regression must be numbers.")
+    if y.shape != (len(X),):
+        raise InvalidProblemError(
+            f"y must have one target for each of the {len(X)} samples, not shape {y.shape}."
+        )
+    if not np.isfinite(y).all():
+        raise InvalidProblemError("y holds NaN or infinite targets: replace or remove those samples.")
+    if (np.abs(y) > LARGEST).any():
+        raise InvalidProblemError(f"y holds targets beyond {LARGEST:g}: scale them down.")
+    return y
+
+
+def check_weights(sample_weight: Any, n: int) -> Array:
+    """Weights (n,), ones by default; InvalidProblemError when one is negative or not finite, or all are 0."""
+    if sample_weight is None:
+        return np.ones(n)
+    message = f"sample_weight must hold {n} numbers from 0 to {LARGEST:g}, not all of them 0."
+    weights = _floats(sample_weight, message)
+    if weights.shape != (n,) or not ((weights >= 0) & (weights <= LARGEST)).all() or not weights.any():
+        raise InvalidProblemError(message)
+    return weights
+
+
+def _floats(values: Any, message: str) -> Array:
+    try:
+        values = np.asarray(values)
+        if values.dtype.kind == "c":
+            raise TypeError("complex")
+        return values.astype(float, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidProblemError(message) from error
