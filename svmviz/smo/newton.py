@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from svmviz.smo.iterate import Iterate
+from svmviz.smo.iterate import SMALLEST_CURVATURE, Iterate
 
 Array = np.ndarray
 
@@ -56,7 +56,7 @@ def _direction(iterate: Iterate, free: Array, columns: Array) -> Array | None:
     """d on the free set, sum zero over each group; None where H_FF has no Cholesky factor."""
     H = columns[:, free]
     # To a unit diagonal first: badly scaled samples span many decades, and the ridge must not drown the small.
-    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(H), 1e-300))
+    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(H), SMALLEST_CURVATURE))
     H *= scale[:, None] * scale
     H[np.diag_indices_from(H)] += RIDGE
     gradient, groups = iterate.gradient[free], iterate.problem.group[free]
@@ -82,7 +82,7 @@ def _step_length(iterate: Iterate, free: Array, direction: Array, image: Array) 
     """
     slope = float(iterate.gradient[free] @ direction)
     curvature = float(direction @ image[free])
-    if slope >= 0:
+    if not (slope < 0 and np.isfinite(curvature)):
         return 0.0, np.zeros(len(free), dtype=bool)
     z, lo, hi = iterate.z[free], iterate.problem.lo[free], iterate.problem.hi[free]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -129,8 +129,9 @@ class Platt:
 
     def _reset_threshold(self, iterate: Iterate) -> None:
         up, low = iterate.problem.thresholds(iterate.z, iterate.gradient)
-        middle = 0.5 * (up + low)
         # A group in which nothing may grow, or nothing may shrink, has one finite threshold or none.
+        with np.errstate(invalid="ignore"):
+            middle = 0.5 * (up + low)
         self.threshold = np.where(np.isfinite(middle), middle, np.where(np.isfinite(up), up, low))
 
     def _next_violator(self, iterate: Iterate) -> int | None:

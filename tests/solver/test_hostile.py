@@ -394,3 +394,25 @@ def test_another_call_ends_an_iteration_over_steps():
     optimum = machine.minimize().alphas
     open_steps.close()
     np.testing.assert_array_equal(machine.alphas, optimum)
+
+
+@pytest.mark.parametrize("rule", NAMES)
+@pytest.mark.parametrize("newton", [True, False])
+def test_groups_that_cannot_move_beside_one_without_curvature(rule, newton):
+    """A group at both of its bounds, one of a single index, and one whose minimum is a corner."""
+    group = np.array([0, 0, 1, 2, 2, 2])
+    problem = DualProblem(
+        linear=np.array([1.0, -1.0, 5.0, -3.0, 2.0, 1.0]),
+        lo=np.array([0.0, 1.0, -2.0, 0.0, -1.0, 0.0]),
+        hi=np.array([0.0, 1.0, 3.0, 1.0, 0.0, 2.0]),
+        group=group,
+        sums=np.array([1.0, 0.5, 0.25]),
+        coupling=np.zeros((1, 1)),
+    )
+    certificate = minimize(
+        problem, Hessian(problem, np.eye(6)), Options(selection=rule, newton=newton)
+    ).certificate
+    assert certificate.status == "optimal"
+    # Group 2: index 3 rises to 1, paid for by index 4, which falls to -0.75.
+    assert certificate.objective == pytest.approx(-1.0 + 2.5 - 3.0 - 1.5)
+    assert certificate.gap <= 1e-12
