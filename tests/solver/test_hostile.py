@@ -413,6 +413,6 @@ def test_groups_that_cannot_move_beside_one_without_curvature(rule, newton):
         problem, Hessian(problem, np.eye(6)), Options(selection=rule, newton=newton)
     ).certificate
     assert certificate.status == "optimal"
-    # Group 2: index 3 rises to 1, paid for by index 4, which falls to -0.75.
-    assert certificate.objective == pytest.approx(-1.0 + 2.5 - 3.0 - 1.5)
+    # Group 2: index 3 rises to 1, index 4 falls to -1, index 5 pays the difference.
+    assert certificate.objective == pytest.approx(-1.0 + 2.5 - 3.0 - 2.0 + 0.25)
     assert certificate.gap <= 1e-12
