@@ -28,7 +28,10 @@ PROGRESS_WINDOW = 1000
 # can be solved in floating point takes hundreds of pairs; without it LIBSVM's limit holds.
 LIMIT_WITH_NEWTON = (100_000, 200)
 LIMIT_WITHOUT = (10_000_000, 100)
+# Pairs between two Newton phases: so many, or this share of the free multipliers where that is more, since what a
+# phase costs grows with the cube of their number.
 NEWTON_INTERVAL = 20
+NEWTON_SHARE = 8
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ class Options:
     selection : "second_order", "max_violating" or "platt"
         How the pair is picked.
     newton : bool, default True
-        Jump to the minimum over the free multipliers every `NEWTON_INTERVAL` pairs. A run that is recorded or
+        Jump to the minimum over the free multipliers every `NEWTON_INTERVAL` pairs, or less often
+        when very many are free. A run that is recorded or
         stepped through goes without: each of its steps is a pair.
 
     Raises
@@ -126,6 +130,7 @@ class Loop:
         selection = make_selection(self.options.selection, tol)
         limit = self.options.limit(self.problem.n)
         progress = _Progress(iterate)
+        newton_due = NEWTON_INTERVAL
         while True:
             if iterate.violation <= tol and self._confirmed():
                 self._status = "optimal"
@@ -144,8 +149,10 @@ class Loop:
             progress.note(move)
             self.iterations += 1
             yield move
-            if self.options.newton and self.iterations % NEWTON_INTERVAL == 0:
+            if self.options.newton and self.iterations >= newton_due:
                 newton_phase(iterate)
+                n_free = int((iterate.may_grow & iterate.may_shrink).sum())
+                newton_due = self.iterations + max(NEWTON_INTERVAL, n_free // NEWTON_SHARE)
 
     def _confirmed(self) -> bool:
         """Whether the violation stays within the tolerance on a fresh gradient.
