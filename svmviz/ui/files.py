@@ -83,6 +83,8 @@ def _choose_columns(space: Workspace, table: Table) -> None:
 
 
 def _reload(space: Workspace, table: Table) -> None:
+    if table is not st.session_state.get(TABLE):
+        return  # the browser still tells of the choices of a file that another one has replaced
     across, up, label = (st.session_state[key] for key in COLUMNS)
     try:
         space.load(datasets.from_table(table, (across, up), None if label == NO_CLASS else label))
