@@ -65,6 +65,12 @@ function stageStyle() {
   return stageStyle.sheet;
 }
 
+/** After a choice in a list or on a slider the keys would stay there: the pointer brings them back. */
+function releaseFocus() {
+  const focused = document.activeElement;
+  if (focused?.matches('[role=combobox]:not([aria-expanded=true]), [role=slider], input[type=range]')) focused.blur();
+}
+
 /** One mounted component. */
 class Stage {
   constructor(component, meta) {
@@ -83,6 +89,7 @@ class Stage {
     } else {
       this.view = new Board(this.root, { onEdit });
     }
+    this.root.addEventListener("pointerenter", releaseFocus);
     // Read-only, for tests.
     Object.defineProperty(this.root, "svmviz", { value: this.view, configurable: true });
   }
@@ -150,7 +157,7 @@ class Stage {
   fail(error) {
     console.error(error);
     this.root.dataset.failed = String(error);
-const board = this.view.board ?? this.view;
+    const board = this.view.board ?? this.view;
     board.setModel(null);
     board.setMessage("This could not be drawn: undo the last change, or reload the page.");
   }

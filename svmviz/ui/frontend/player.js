@@ -461,14 +461,14 @@ class Player {
     actions[event.key]();
   }
 
-  /** Keys count when nothing else on the page has the focus, or the pointer is over the player. */
+  /** Keys count unless something else on the page has a use for them. */
   hearsKeys(event) {
     if (!this.root.isConnected) return false;
     const target = event.composedPath()[0];
     if (!(target instanceof Element)) return true;
-    if (target.closest("input, textarea, select, [contenteditable=true], [role=slider], [role=combobox]")) return false;
+    if (target.closest("input, textarea, select, [contenteditable=true], [role=slider], [role=combobox], [role=dialog]")) return false;
     if (this.root.contains(target)) return !(event.key === " " && target.matches("button"));
-    return this.under || target === document.body || target === document.documentElement;
+    return this.under || !target.closest("a, button, summary, [role=button], [role=menu], [role=option]");
   }
 
   destroy() {
