@@ -16,28 +16,42 @@ def main() -> None:
     space = page.setup(page.WORKSPACE, "Which points hold the boundary?")
     left, right = st.columns([6, 5])
     with right:
-        with page.boundary(), st.container(key="controls"):
-            choose_points(space)
-            choose_machine(space)
+        with st.container(key="controls"):
+            with page.boundary():
+                choose_points(space)
+            about = st.empty()
+            with page.boundary():
+                controls.features(space)
+                choose_machine(space)
         notice, result = st.empty(), st.empty()
         with st.container(key="onward"):
             st.page_link(page.LESSON, label="Watch SMO find this solution, step by step  →", width="stretch")
     with left:
-        board(notice, result)
+        board(about, notice, result)
 
 
 @st.fragment
-def board(notice: DeltaGenerator, result: DeltaGenerator) -> None:
+def board(about: DeltaGenerator, notice: DeltaGenerator, result: DeltaGenerator) -> None:
     """Fit and draw. An edit runs only this: the controls beside it are neither run nor drawn again."""
     with page.boundary():
         space = workspace.get()
         fit = fitting.cached(space)
         stage(fitting.board_data(space, fit, HEIGHT), key="board", on_edit=space.apply_edit)
+        about.html(f'<p class="note">{description(space)}</p>')
         page.show_notice(notice, space)
         if fit.message:
             result.info(fit.message)
         else:
             result.html(results.table(fit))
+
+
+def description(space: Workspace) -> str:
+    """What the example shows, as long as its points are as they were."""
+    if not space.preset:
+        return ""
+    return (
+        f"{space.title()}: these are your points now." if space.edited else PRESETS[space.preset].description
+    )
 
 
 def choose_points(space: Workspace) -> None:
@@ -48,9 +62,6 @@ def choose_points(space: Workspace) -> None:
         files.open_and_save(space)
     with share:
         copy_link(space)
-    if space.preset:
-        st.html(f'<p class="note">{PRESETS[space.preset].description}</p>')
-    controls.features(space)
 
 
 def choose_machine(space: Workspace) -> None:
