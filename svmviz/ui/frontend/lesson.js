@@ -88,7 +88,7 @@ class Replay {
     for (const name of ["z_i_after", "z_j_after"]) {
       for (const value of this.columns[name] ?? []) largest = Math.max(largest, Math.abs(value));
     }
-    const air = 0.06 * (high - low) || 1;
+    const air = 0.18 * (high - low) || 1; // room for the names of the thresholds
     this.gradientRange = [low - air, high + air];
     const bound = Math.max(...this.sign.map((_, d) => this.bound(d)));
     this.bounded = Number.isFinite(bound);
@@ -483,7 +483,7 @@ class ViolationChart extends SampleChart {
   constructor(host, options = {}) {
     super(host, {
       title: "Violations",
-      help: "Gradient of each sample. Where some z that may go down (▼) has a higher gradient than one that may go up (▲), that pair improves the objective.",
+      help: "Gradient of each sample, with z = α or −α by class (in regression by side). Where some z that may go down (▼) has a higher gradient than one that may go up (▲), that pair improves the objective.",
       ...options,
     });
     this.pickHeight = 1;
@@ -519,7 +519,7 @@ class ViolationChart extends SampleChart {
     ctx.textBaseline = "alphabetic";
     ctx.textAlign = "left";
     ctx.fillStyle = style.muted;
-    ctx.fillText("g:  ▲ z may go up   ▼ down   ◆ both", 4, 12, width - 8);
+    ctx.fillText("g:  ▲ z = ±α may go up   ▼ down   ◆ both", 4, 12, width - 8);
     ctx.fillStyle = style.text;
     ctx.font = style.bold;
     ctx.fillText(`violation ▼ ${readableNumber(highestFall, 3)} − ▲ ${lowest} = ${readableNumber(violation, 3)}`, 4, 29, width - 8);
