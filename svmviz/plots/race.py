@@ -13,6 +13,9 @@ STYLES = (
 MARKS = 12
 """Markers a line: enough to tell the lines apart, few enough to see the line."""
 
+TEXT = {"size": 15}
+"""Given to every text by itself: Streamlit's theme overrides the size that is set for the whole figure."""
+
 
 def race_figure(gaps: Mapping[str, Sequence[float]], quantity: str = "duality gap") -> go.Figure:
     """Gap against pairs moved, on a log scale.
@@ -44,10 +47,15 @@ def race_figure(gaps: Mapping[str, Sequence[float]], quantity: str = "duality ga
     figure.update_layout(
         height=360,
         margin={"l": 10, "r": 10, "t": 36, "b": 10},
-        legend={"orientation": "h", "y": 1.12, "x": 0},
+        legend={"orientation": "h", "y": 1.12, "x": 0, "font": TEXT},
         hovermode="x unified",
-        font={"size": 14},
+        font=TEXT,
     )
-    figure.update_xaxes(title="pairs moved", rangemode="tozero")
-    figure.update_yaxes(title=f"{quantity} (log scale)", type="log", exponentformat="power")
+    figure.update_xaxes(title={"text": "pairs moved", "font": TEXT}, tickfont=TEXT, rangemode="tozero")
+    figure.update_yaxes(
+        title={"text": f"{quantity} (log scale)", "font": TEXT},
+        tickfont=TEXT,
+        type="log",
+        exponentformat="power",
+    )
     return figure
