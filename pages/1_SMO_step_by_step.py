@@ -46,9 +46,7 @@ def several_classes(space: Workspace) -> bool:
 
 def choose(space: Workspace) -> None:
     several = several_classes(space)
-    widths = [3, 2.8, 2.6, 3.8, 2, 1.8, 1.6]
-    if several:
-        widths.insert(1, 2.6)
+    widths = [2.8, 2.6, 3.3, 2, 3.6, 2.1, 1.9, 1.7] if several else [3, 2.8, 2.6, 3.8, 2, 1.8, 1.6]
     columns = iter(st.columns(widths, vertical_alignment="bottom", gap="small"))
     with next(columns):
         controls.preset(space)
