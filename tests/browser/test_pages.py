@@ -216,3 +216,58 @@ def test_a_trace_of_five_features_is_opened_as_a_projection(visit, kernel):
     violation = page.evaluate("() => findStage().svmviz.replay.thresholds.violation")
     assert violation == pytest.approx(trace.certificate.violation, abs=1e-9)
     assert page.get_by_role("button", name="Draw").count() == 0
+
+
+OVERFLOWING = """() => {
+  const why = findStage().querySelector(".player-why");
+  const text = why.querySelector("span");
+  return findStage().svmviz.replay.trace.sentences.filter((sentence) => {
+    text.textContent = sentence;
+    return why.scrollHeight > why.clientHeight;
+  });
+}"""
+
+
+@pytest.mark.parametrize("width", [1366, 1024])
+def test_every_sentence_fits_its_place(visit, width):
+    page = visit(LESSON, viewport={"width": width, "height": 768})
+    choose(page, "Example", "Spirals")
+    page.wait_for_function("() => findStage().svmviz.samples?.length === 150")
+    assert page.evaluate(OVERFLOWING) == []
+
+
+def test_the_example_is_not_described_when_its_points_have_changed(visit):
+    page = visit()
+    wait_for_text(page, "Two normal clouds that overlap")
+    page.mouse.click(*in_board(page, -2, 2))
+    wait_for_text(page, "Overlapping, edited")
+    assert "Two normal clouds" not in page.inner_text("body")
+    choose(page, "Example", "Moons")
+    wait_for_text(page, "Two half moons")
+
+
+def test_a_file_may_follow_another_one_with_other_columns(visit):
+    page = visit()
+    page.get_by_role("button", name="File").click()
+    for count, text in [
+        (2, "x,y,c\n1,2,a\n2,3,b\n"),
+        (3, "1,2\n2,3\n4,1\n"),
+        (4, "u,v,k\n1,2,p\n2,3,q\n3,3,q\n0,1,p\n"),
+    ]:
+        file = {"name": f"{count}.csv", "mimeType": "text/csv", "buffer": text.encode()}
+        page.locator("input[type=file]").set_input_files(file)
+        page.wait_for_function("(n) => findStage()?.svmviz.points.length === n", arg=count)
+        page.wait_for_function(IS_SETTLED)
+    assert page.locator("[data-testid=stAlert], [data-testid=stException]").count() == 0
+
+
+def test_keys_come_back_to_the_player_after_a_choice_or_a_click_beside_it(visit):
+    page = visit(LESSON)
+    choose(page, "Kernel", "Gaussian (RBF)")
+    page.wait_for_function("() => findStage().svmviz.meta.model.kernel.name === 'rbf'")
+    page.mouse.move(*in_board(page, 0, 0))
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => findStage().svmviz.position === 1")
+    page.mouse.click(800, 20)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => findStage().svmviz.position === 2")
