@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -207,7 +208,7 @@ class DualProblem:
         """Number of groups."""
         return int(self.group[-1]) + 1
 
-    @property
+    @cached_property
     def starts(self) -> Array:
         """First dual index of each group."""
         return np.searchsorted(self.group, np.arange(self.n_groups))
