@@ -101,13 +101,14 @@ def open_file(space: Workspace) -> None:
 @st.dialog("The three rules on the same points", width="large")
 def show_race(space: Workspace) -> None:
     with page.boundary():
-        traces = lesson.race(space)
+        with st.spinner("The rules are running …"):
+            traces = lesson.race(space)
         if not traces:
             st.info(workspace.checked(space))
             return
         names = {rule: controls.RULE_NAMES[rule] for rule in traces}
         gaps = {names[rule]: results.gaps(trace) for rule, trace in traces.items()}
-        st.plotly_chart(race_figure(gaps), width="stretch", config={"displaylogo": False})
+        st.plotly_chart(race_figure(gaps), width="stretch", config={"displayModeBar": False})
         st.html(results.race_table({names[rule]: trace for rule, trace in traces.items()}))
 
 

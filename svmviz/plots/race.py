@@ -47,7 +47,7 @@ def race_figure(gaps: Mapping[str, Sequence[float]], quantity: str = "duality ga
     figure.update_layout(
         height=360,
         margin={"l": 10, "r": 10, "t": 36, "b": 10},
-        legend={"orientation": "h", "y": 1.12, "x": 0, "font": TEXT},
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": TEXT},
         hovermode="x unified",
         font=TEXT,
     )
