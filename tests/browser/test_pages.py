@@ -271,3 +271,13 @@ def test_keys_come_back_to_the_player_after_a_choice_or_a_click_beside_it(visit)
     page.mouse.click(800, 20)
     page.keyboard.press("ArrowRight")
     page.wait_for_function("() => findStage().svmviz.position === 2")
+
+
+def test_no_minimum_is_named_where_the_line_is_not_curved(visit):
+    page = visit(LESSON)
+    step = {"i": 0, "j": 99, "gradient_i": -1, "gradient_j": 1, "curvature": 0, "unclipped": 2e12, "step": 1}
+    step |= {"z_i_after": 1, "z_j_after": -1, "blocked": 3}
+    lines = page.evaluate("(step) => findStage().svmviz.charts[0].numbers(step).map(({text}) => text)", step)
+    assert lines[0] == "now: g differs by 2, curvature 0"
+    assert "no minimum" in lines[1]
+    assert lines[2].startswith("cut to t = 1")

@@ -285,10 +285,12 @@ class PairChart extends LessonChart {
   numbers(step) {
     const slope = step.gradient_j - step.gradient_i;
     const [difference, curvature, move] = [slope, step.curvature, step.step].map((value) => readableNumber(value, 4));
-    const minimum = `minimum at t = ${difference} / ${curvature} = ${readableNumber(step.unclipped, 4)}`;
+    const minimum = hasMinimum(step)
+      ? `minimum at t = ${difference} / ${curvature} = ${readableNumber(step.unclipped, 4)}`
+      : "not curved upwards: no minimum on the line";
     return [
       { mark: "ring", text: `now: g differs by ${difference}, curvature ${curvature}` },
-      { mark: step.blocked ? "cross" : null, text: minimum },
+      { mark: step.blocked && hasMinimum(step) ? "cross" : null, text: minimum },
       { mark: "disc", text: step.blocked ? `cut to t = ${move}: ${stoppedBy(this.replay, step)}` : `within the box: t = ${move}` },
     ];
   }
@@ -364,7 +366,7 @@ class PairChart extends LessonChart {
     const roomy = box.right - box.left > 140;
     ctx.fillText(roomy ? "objective along the line" : "objective", box.left, box.top - 6, box.right - box.left);
     axes.clipped(ctx, () => this.paintCurve(ctx, style, step, axes, change, stops), 5);
-    if (step.unclipped > to) {
+    if (step.unclipped > to && hasMinimum(step)) {
       haloText(ctx, style, "minimum →", box.right - 2, box.top + 12, { align: "right", colour: style.muted });
     }
   }
@@ -393,6 +395,11 @@ class PairChart extends LessonChart {
     drawDot(ctx, style, ...at(0), { colour: style.text, radius: 4.5, kind: "ring" });
     drawDot(ctx, style, ...at(step.step), { colour: style.accent, radius: 4.5 });
   }
+}
+
+/** Whether the objective has a minimum along the line; the solver takes a tiny curvature where there is none. */
+function hasMinimum(step) {
+  return 2 * step.curvature * step.unclipped > step.gradient_j - step.gradient_i;
 }
 
 /** How far the pair may move, backwards and forwards, inside its box. */
