@@ -24,13 +24,14 @@ def sentences(trace: Trace, names: Sequence[str] | None = None) -> list[str]:
         Before each step, what it is about to do; at the end, why the run stopped.
     """
     names = names or [f"point {sample + 1}" for sample in trace.problem.sample]
-    total = len(trace.steps)
-    return [describe_step(step, total, names) for step in trace.steps] + [describe_end(trace)]
+    total, regression = len(trace.steps), trace.machine == "epsilon-SVR"
+    return [describe_step(step, total, names, regression) for step in trace.steps] + [describe_end(trace)]
 
 
-def describe_step(step: Step, total: int, names: Sequence[str]) -> str:
+def describe_step(step: Step, total: int, names: Sequence[str], regression: bool = False) -> str:
     """Three sentences about one step: the choice, the move, the gain."""
-    return f"Step {step.number} of {total}: {_choice(step, names)} {_move(step, names)} {_gain(step)}"
+    parts = (_choice(step, names), _move(step, names, regression), _gain(step))
+    return f"Step {step.number} of {total}: {' '.join(parts)}"
 
 
 def describe_end(trace: Trace) -> str:
@@ -52,13 +53,22 @@ def describe_end(trace: Trace) -> str:
     return f"{ending} {objective}; no solution lies more than {short(certificate.gap)} below it."
 
 
-def short(value: float) -> str:
-    """A number with four significant digits and a true minus sign."""
-    text = f"{value:.4g}"
+def short(value: float, digits: int = 4) -> str:
+    """A number with so many significant digits and a true minus sign."""
+    text = f"{value:.{digits}g}"
     if "e" in text:
         mantissa, exponent = text.split("e")
         text = f"{mantissa}e{int(exponent)}"
     return text.replace("-", "−")
+
+
+def apart(before: float, after: float) -> tuple[str, str]:
+    """Two numbers with as many digits, four to twelve, as it takes to tell them apart."""
+    for digits in range(4, 13):
+        texts = short(before, digits), short(after, digits)
+        if texts[0] != texts[1]:
+            break
+    return texts
 
 
 def _choice(step: Step, names: Sequence[str]) -> str:
@@ -66,12 +76,15 @@ def _choice(step: Step, names: Sequence[str]) -> str:
     g_i, g_j, violation = short(step.gradient_i), short(step.gradient_j), short(step.pair_violation)
     lowest = f"{i} has the lowest gradient of all that may go up ({g_i})"
     if step.reason == "maximal violation":
-        return f"{lowest} and {j} the highest of all that may go down ({g_j}). No pair violates more: {violation}."
-    if step.reason == "largest gain":
-        gain = short(_promise(step))
         return (
-            f"{lowest}; of its partners {j} ({g_j}) promises the largest gain, {gain}. "
-            f"They violate by {violation}, the worst pair by {short(step.violation)}."
+            f"{lowest}, {j} the highest of all that may go down ({g_j}): no pair violates more, {violation}."
+        )
+    if step.reason == "largest gain":
+        worst = short(step.violation)
+        others = "" if worst == violation else f", the worst pair by {worst}"
+        return (
+            f"{lowest}; with {j} ({g_j}) going down, the objective would fall most if there were no box. "
+            f"They violate by {violation}{others}."
         )
     how = {
         "farthest error": "the free multiplier with the farthest error",
@@ -84,29 +97,27 @@ def _choice(step: Step, names: Sequence[str]) -> str:
     )
 
 
-def _promise(step: Step) -> float:
-    """How much the objective would fall without the box: violation^2 / (2 curvature)."""
-    return 0.5 * step.pair_violation * step.unclipped
-
-
-def _move(step: Step, names: Sequence[str]) -> str:
+def _move(step: Step, names: Sequence[str], regression: bool) -> str:
     i, j = names[step.i], names[step.j]
-    changes = (
-        f"α of {i} goes from {_alpha(step.z_i_before)} to {_alpha(step.z_i_after)}, "
-        f"of {j} from {_alpha(step.z_j_before)} to {_alpha(step.z_j_after)}"
-    )
+    first = _change(step.z_i_before, step.z_i_after, step.hi_i, regression)
+    second = _change(step.z_j_before, step.z_j_after, step.hi_j, regression)
+    changes = f"{i} {first}, {j} {second}."
     if step.blocked == "none":
-        return f"The minimum along the pair is {short(step.unclipped)} away, inside the box: {changes}."
+        return f"The minimum along the pair is {short(step.unclipped)} away, inside the box: {changes}"
     stops = {
         "i": f"{i} reaches {_bound(step.hi_i)}",
         "j": f"{j} reaches {_bound(step.lo_j)}",
         "both": "both reach a bound",
     }[step.blocked]
-    return f"The minimum is {short(step.unclipped)} away, but {stops} after {short(step.step)}: {changes}."
+    if step.curvature * step.unclipped < 0.5 * step.pair_violation:  # the step used the floor
+        return f"Along the pair the objective falls without end; {stops} after {short(step.step)}: {changes}"
+    return f"The minimum is {short(step.unclipped)} away, but {stops} after {short(step.step)}: {changes}"
 
 
-def _alpha(z: float) -> str:
-    return short(abs(z))
+def _change(before: float, after: float, hi: float, regression: bool) -> str:
+    """How a multiplier changes; the lower side of a regressor has stars."""
+    first, second = apart(abs(before), abs(after))
+    return f"{'α*' if regression and hi == 0 else 'α'} {first} → {second}"
 
 
 def _bound(bound: float) -> str:

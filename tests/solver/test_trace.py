@@ -151,7 +151,10 @@ def test_sentences_carry_the_numbers_of_the_step(make, rule):
     for step, text in zip(trace.steps, texts, strict=False):
         assert text.startswith(f"Step {step.number} of {len(trace.steps)}")
         assert explain.short(step.pair_violation) in text
-        assert explain.short(abs(step.z_i_after)) in text
+        for before, after in ((step.z_i_before, step.z_i_after), (step.z_j_before, step.z_j_after)):
+            first, second = explain.apart(abs(before), abs(after))
+            assert first != second
+            assert f"{first} → {second}" in text
         assert explain.short(step.objective_after) in text
         assert ("reach" in text) == (step.blocked != "none")
     assert explain.short(trace.certificate.violation) in texts[-1]
@@ -164,6 +167,24 @@ def test_sentences_take_names():
     text = explain.sentences(trace, names)[0]
     assert f"<{first.i}>" in text
     assert f"<{first.j}>" in text
+
+
+def test_sentences_say_which_side_of_the_tube():
+    trace = regressor()
+    for step, text in zip(trace.steps, explain.sentences(trace), strict=False):
+        assert text.count("α*") == (step.hi_i == 0) + (step.hi_j == 0)
+
+
+def test_a_pair_without_curvature_has_no_minimum():
+    X, signs = np.zeros((2, 2)), np.array([1.0, -1.0])
+    trace = record("C-SVC", X, signs, LinearKernel(), {"C": 3.0}, svc.dual_problem(signs, 3.0), Options())
+    assert "falls without end; both reach a bound after 3" in explain.sentences(trace)[0]
+
+
+def test_numbers_that_differ_look_different():
+    assert explain.apart(26.6671, 26.6672) == ("26.6671", "26.6672")
+    assert explain.apart(1.0, 2.0) == ("1", "2")
+    assert explain.apart(1.0, 1.0) == ("1", "1")
 
 
 def test_short_numbers():
