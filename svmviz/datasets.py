@@ -8,6 +8,7 @@ parameters that suit them.
 import csv
 import io
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,11 @@ CLASS_LETTERS = ("A", "B", "C", "D", "E", "F")
 CLASS_HEADINGS = {"class", "label", "target", "species", "cultivar", "category", "group", "type"}
 LARGEST = 1e12
 STANDARDISED = " (standardised)"
+
+
+def standardised_name(name: str) -> str:
+    """The name of a column once it is standardised: a unit in brackets at its end no longer holds."""
+    return re.sub(r" \([^()]*\)$", "", name) + STANDARDISED
 
 
 class DataError(InvalidProblemError):
@@ -365,7 +371,7 @@ def real(name: str, features: tuple[int, int], classes: Sequence[str] | None = N
         raise DataError("Choose two different features.")
     rows = [i for i, label in enumerate(labels) if label in wanted]
     points = standardised(values[np.ix_(rows, features)])
-    axes = (names[features[0]] + STANDARDISED, names[features[1]] + STANDARDISED)
+    axes = (standardised_name(names[features[0]]), standardised_name(names[features[1]]))
     return Dataset(
         points, np.array([wanted.index(labels[i]) for i in rows]), axes=axes, classes=tuple(wanted)
     )

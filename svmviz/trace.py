@@ -175,7 +175,7 @@ class Trace:
         _require(all(type(v) in (int, float) and math.isfinite(v) for v in finite))
         _require(all(type(v) in (int, float) and not math.isnan(v) for v in numbers))
         _require(certificate.primal is None or isinstance(certificate.primal, float))
-        _require(type(certificate.iterations) is int and certificate.status in get_args(Status))
+        _require(certificate.iterations == len(self.steps) and certificate.status in get_args(Status))
         _require(self.X.ndim == 2 and self.y.shape == (n_samples,) and self.start.shape == (n,))
         _require(all(np.isfinite(values).all() for values in (self.X, self.y, self.start)))
         _require(int(self.problem.sample.max()) < n_samples)

@@ -51,8 +51,15 @@ def test_every_pair_of_features_of_the_real_sets_is_standardised(name):
             data = datasets.preset(name, (a, b))
             assert np.allclose(data.points.mean(axis=0), 0)
             assert np.allclose(data.points.std(axis=0), 1)
-            assert data.axes == (f"{names[a]} (standardised)", f"{names[b]} (standardised)")
+            assert data.axes == tuple(map(datasets.standardised_name, (names[a], names[b])))
             assert len(data.classes) == 3
+
+
+def test_a_standardised_column_has_lost_its_unit():
+    name = datasets.standardised_name("petal length (cm)")
+    assert name == "petal length (standardised)"
+    assert datasets.standardised_name(name) == name
+    assert datasets.standardised_name("x1") == "x1 (standardised)"
 
 
 def test_a_real_set_can_be_taken_with_two_classes():

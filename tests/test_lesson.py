@@ -152,6 +152,19 @@ def test_a_trace_that_was_tampered_with_is_refused(old, new):
     assert space.revision == before
 
 
+def test_a_new_run_begins_at_its_start_unless_the_last_was_watched_to_its_end():
+    space = loaded("moons")
+    first = lesson.recording(space).trace
+    space.position = 5
+    space.C = 2.0
+    lesson.recording(space)
+    assert space.position == 0
+    space.position = len(lesson.recording(space).trace.steps)
+    space.C = 3.0
+    last = lesson.recording(space).trace
+    assert space.position == len(last.steps) != len(first.steps)
+
+
 def many_features(kernel):
     rng = np.random.default_rng(3)
     X = np.vstack([rng.normal(-1, 1, (15, 5)), rng.normal(1, 1, (15, 5))])
@@ -181,6 +194,14 @@ def test_principal_components_are_those_of_scikit_learn():
     ours = principal_components(X @ X.T, 2)
     assert np.allclose(np.abs(ours), np.abs(theirs))
     assert not principal_components(np.ones((1, 1)), 2).any()
+
+
+def test_a_trace_that_was_cut_short_is_refused():
+    space = loaded("moons")
+    lines = lesson.recording(space).trace.to_csv().splitlines(keepends=True)
+    lesson.open_trace(space, "".join(lines))
+    with pytest.raises(InvalidProblemError):
+        lesson.open_trace(space, "".join(lines[: len(lines) // 2]))
 
 
 def test_an_index_out_of_range_is_refused():

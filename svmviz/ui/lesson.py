@@ -68,9 +68,19 @@ def recording(space: Workspace) -> Recording:
         return opened
     before, recorded = st.session_state.get(RECORDED, (None, None))
     if now != before:
-        recorded = record_run(space, space.rule)
+        new = record_run(space, space.rule)
+        space.position = _position_in(new, recorded, space.position)
+        recorded = new
         st.session_state[RECORDED] = (now, recorded)
     return recorded
+
+
+def _position_in(new: Recording, old: Recording | None, position: int) -> int:
+    """Where the Player goes by itself with a new run: to its end if it stood at an end, otherwise to the start."""
+    if old is None or old.trace is None:
+        return position
+    at_end = 0 < position >= len(old.trace.steps)
+    return len(new.trace.steps) if at_end and new.trace is not None else 0
 
 
 def record_run(space: Workspace, rule: str) -> Recording:

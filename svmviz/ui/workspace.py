@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from svmviz import datasets
-from svmviz.datasets import CLASS_LETTERS, MAX_CLASSES, ROW_LIMIT, STANDARDISED, Dataset, Task
+from svmviz.datasets import CLASS_LETTERS, MAX_CLASSES, ROW_LIMIT, Dataset, Task
 from svmviz.ui.board import Edit
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid")
@@ -108,7 +108,7 @@ class Workspace:
 
     def standardise(self) -> None:
         """Shift and scale both columns to mean 0 and deviation 1."""
-        self.axes = tuple(a if a.endswith(STANDARDISED) else a + STANDARDISED for a in self.axes)  # type: ignore[assignment]
+        self.axes = (datasets.standardised_name(self.axes[0]), datasets.standardised_name(self.axes[1]))
         self.edited = True
         self._replace(datasets.standardised(self.points), self.labels)
 
