@@ -223,7 +223,10 @@ def weighted_hull(points: Array, mu: float, tol: float = TOL) -> ReducedHull:
     # Asked in the middle of the directions in which it is the farthest, a corner has no rival.
     directions = _bisectors(_corners(frame, reduction, tol))
     weights = reduction.weigh(directions @ frame.local.T)
-    return ReducedHull(frame.restore(weights @ frame.local), weights)
+    corners = weights @ frame.local
+    # Corners that hardly are ones may still find the same.
+    kept = _needed(corners, frame.tolerance(tol))
+    return ReducedHull(frame.restore(corners[kept]), weights[kept])
 
 
 def _corners(frame: _Frame, reduction: _Reduction, tol: float) -> Array:
@@ -233,6 +236,8 @@ def _corners(frame: _Frame, reduction: _Reduction, tol: float) -> Array:
     that reaches farthest comes in between. An edge that nothing lies beyond is an edge of the hull.
     """
     local = frame.local
+    # Finer than what is dropped in the end: else a corner could stay for the sake of one that was not found.
+    finest = tol / 4
     angles = np.arange(FIRST_DIRECTIONS) * (2 * np.pi / FIRST_DIRECTIONS)
     corners = _farthest(local, reduction, np.column_stack([np.cos(angles), np.sin(angles)]))
     unasked = np.arange(len(corners))
@@ -240,18 +245,18 @@ def _corners(frame: _Frame, reduction: _Reduction, tol: float) -> Array:
         ends = corners[(unasked + 1) % len(corners)]
         edges = ends - corners[unasked]
         lengths = np.hypot(edges[:, 0], edges[:, 1])
-        long = lengths > tol
+        long = lengths > finest
         unasked, ends, edges = unasked[long], ends[long], edges[long] / lengths[long, None]
         normals = np.column_stack([edges[:, 1], -edges[:, 0]])
         found = _farthest(local, reduction, normals)
         gain = np.minimum(_dots(normals, found - ends), _dots(normals, found - corners[unasked]))
-        beyond = gain > tol
+        beyond = gain > finest
         after = unasked[beyond] + 1
         corners = np.insert(corners, after, found[beyond], axis=0)
         # The k-th point that came in moved all later ones by k; both edges it ends are new.
         came = after + np.arange(len(after))
         unasked = np.column_stack([came - 1, came]).ravel()
-    return _without_needless(corners, frame.tolerance(tol))
+    return corners[_needed(corners, frame.tolerance(tol))]
 
 
 def _farthest(local: Array, reduction: _Reduction, directions: Array) -> Array:
@@ -268,22 +273,24 @@ def _blocks(count: int, width: int) -> Iterator[slice]:
     return (slice(first, first + step) for first in range(0, count, step))
 
 
-def _without_needless(corners: Array, tol: Array) -> Array:
-    """The polygon without the corners within tol, (2,), of the segment between their neighbours."""
-    while len(corners) > 1:
-        before, after = np.roll(corners, 1, axis=0), np.roll(corners, -1, axis=0)
-        along = _fractions(before, after - before, corners)
-        off = corners - before - along[:, None] * (after - before)
+def _needed(corners: Array, tol: Array) -> Array:
+    """Indices of a polygon's corners without those within tol, (2,), of the segment between their neighbours."""
+    kept = np.arange(len(corners))
+    while len(kept) > 1:
+        here = corners[kept]
+        before, after = np.roll(here, 1, axis=0), np.roll(here, -1, axis=0)
+        along = _fractions(before, after - before, here)
+        off = here - before - along[:, None] * (after - before)
         # Never two neighbours at once: each may be needless only because of the other.
         dropped: list[int] = []
         for i in np.flatnonzero((np.abs(off) <= tol).all(axis=1)).tolist():
-            beside = bool(dropped) and (i == dropped[-1] + 1 or (dropped[0] == 0 and i == len(corners) - 1))
+            beside = bool(dropped) and (i == dropped[-1] + 1 or (dropped[0] == 0 and i == len(kept) - 1))
             if not beside:
                 dropped.append(i)
         if not dropped:
             break
-        corners = np.delete(corners, dropped, axis=0)
-    return corners
+        kept = np.delete(kept, dropped)
+    return kept
 
 
 def _bisectors(corners: Array) -> Array:
@@ -364,7 +371,8 @@ def critical_mu(points_a: Array, points_b: Array) -> float | None:
     Returns
     -------
     float or None
-        inf: the hulls never touch, not even the whole convex hulls at mu = 1.
+        inf: the hulls never touch, not even the whole convex hulls at mu = 1. (In three or more dimensions a gap
+        of less than about 1e-9 of the spread passes for none.)
         None: there is no mu at which they are apart; they meet at the smallest that both classes allow,
         1 / min(n_a, n_b), where the smaller class is only its mean.
 

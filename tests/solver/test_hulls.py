@@ -124,6 +124,23 @@ def test_hull_is_its_support_function(kind):
         check_hull(points, mu, weighted_hull(points, mu))
 
 
+@settings(max_examples=100, deadline=None)
+@given(seed=SEEDS, kind=st.sampled_from(list(KINDS)))
+def test_hull_of_any_set(seed, kind):
+    rng = np.random.default_rng(seed)
+    points = point_set(rng, kind)
+    mu = some_mu(rng, len(points))
+    check_hull(points, mu, weighted_hull(points, mu))
+
+
+@pytest.mark.parametrize("seed", [432, 3498])
+def test_needles_whose_corners_hardly_turn(seed):
+    rng = np.random.default_rng(seed)
+    points = point_set(rng, "nearly on a line")
+    mu = some_mu(rng, len(points))
+    check_hull(points, mu, weighted_hull(points, mu))
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     corners=st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=1, max_size=9),
