@@ -24,8 +24,11 @@ def dense(hessian: Hessian, n: int) -> np.ndarray:
     return np.array([hessian.column(i) for i in range(n)])
 
 
-def optimum(problem: DualProblem, hessian: Hessian) -> Optimum:
-    """Minimise with Clarabel, in variables scaled to the box and an objective scaled to one."""
+def optimum(problem: DualProblem, hessian: Hessian, smallest: float = 1e-6) -> Optimum:
+    """Minimise with Clarabel, in variables scaled to the box and an objective scaled to one.
+
+    It counts as solved when its bounds agree to 1e-8, relative to the value or to `smallest`.
+    """
     n = problem.n
     unit = max(float((problem.hi - problem.lo).max()), 1e-300)
     H = dense(hessian, n) * unit**2
@@ -42,5 +45,5 @@ def optimum(problem: DualProblem, hessian: Hessian) -> Optimum:
     P = sparse.triu(sparse.csc_matrix((H + H.T) / 2 / scale)).tocsc()
     found = clarabel.DefaultSolver(P, p / scale, A, b, cones, settings).solve()
     values = sorted((found.obj_val * scale, found.obj_val_dual * scale))
-    tight = values[1] - values[0] <= 1e-8 * max(abs(values[0]), 1e-6)
+    tight = values[1] - values[0] <= 1e-8 * max(abs(values[0]), smallest)
     return Optimum(value=values[1], lower=values[0], solved=bool(np.isfinite(values).all() and tight))

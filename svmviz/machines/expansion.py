@@ -60,12 +60,22 @@ def midpoint(interval: tuple[float, float]) -> float:
     return 0.5 * (low + high)
 
 
+def group_multipliers(problem: DualProblem, z: Array, gradient: Array) -> Array:
+    """The multiplier nu of each group (n_groups,): the middle of its two thresholds."""
+    up, low = problem.thresholds(z, gradient)
+    return np.array([midpoint((float(a), float(b))) for a, b in zip(low, up, strict=True)])
+
+
 def expand(problem: DualProblem, z: Array, gradient: Array, n_samples: int) -> Expansion:
     """Read the decision function of a one-group machine from its multipliers."""
+    return read(problem, z, n_samples, bias_interval(problem, z, gradient))
+
+
+def read(problem: DualProblem, z: Array, n_samples: int, interval: tuple[float, float]) -> Expansion:
+    """The decision function with coefficients z and a bias from this interval."""
     coef = np.zeros(n_samples)
     np.add.at(coef, problem.sample, z)
     inside = np.zeros(n_samples, dtype=bool)
     inside[problem.sample[(z > problem.lo) & (z < problem.hi)]] = True
     support = coef != 0
-    interval = bias_interval(problem, z, gradient)
     return Expansion(coef, midpoint(interval), interval, support & inside, support & ~inside)

@@ -1,0 +1,149 @@
+"""AD-SVM: one prototype a class (or several), all of them as near to each other as the reduced hulls allow.
+
+Prototype v_p = sum of u_i x_i over its samples, sum of u_i = 1, 0 <= u_i <= mu. The objective is 1/4 of the sum over
+the linked pairs of their weight times their squared distance: with L the Laplacian of the graph of links,
+H_ij = L[p_i, p_j] / 2 k(x_i, x_j) (Candel: SMO for the AD-SVM, 2011, equations 2.2.11 to 2.2.13; the sum of plain
+distances in 2.2.7 is not what the dual there minimises). With two classes it is the mu-SVM (2.1.37 to 2.1.39).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from svmviz.errors import InvalidProblemError
+from svmviz.problem import DualProblem
+
+Array = np.ndarray
+
+
+def smallest_mu(prototype: Array) -> float:
+    """1 over the number of samples of the smallest prototype: there its reduced hull is the mean."""
+    return 1.0 / int(np.bincount(prototype).min())
+
+
+def class_links(n_classes: int, pair_weights: Array | None = None) -> Array:
+    """Weights (n_classes, n_classes) of the links between classes: all 1, or those given.
+
+    Parameters
+    ----------
+    n_classes : int
+    pair_weights : ndarray (n_classes, n_classes), optional
+        Symmetric and not negative; the diagonal is ignored.
+
+    Raises
+    ------
+    InvalidProblemError
+        For weights of another shape, negative ones, or when none is above 0.
+    """
+    weights = np.ones((n_classes, n_classes)) if pair_weights is None else np.array(pair_weights, dtype=float)
+    if weights.shape != (n_classes, n_classes):
+        raise InvalidProblemError(
+            f"pair_weights must be a table of {n_classes} by {n_classes}, one row a class."
+        )
+    np.fill_diagonal(weights, 0.0)
+    if not np.isfinite(weights).all() or (weights < 0).any() or not np.array_equal(weights, weights.T):
+        raise InvalidProblemError("pair_weights must be symmetric, finite and not negative.")
+    if not weights.any():
+        raise InvalidProblemError("At least one pair of classes needs a weight above 0.")
+    return weights
+
+
+def laplacian(links: Array) -> Array:
+    """diag(sum of the links) - links: positive semidefinite for links that are not negative."""
+    return np.diag(links.sum(axis=1)) - links
+
+
+def dual_problem(prototype: Array, mu: float, links: Array) -> DualProblem:
+    """The dual; its indices are the samples, prototype by prototype.
+
+    Parameters
+    ----------
+    prototype : ndarray (n,) of int
+        The prototype of each sample, 0 to P - 1, each with at least one sample.
+    mu : float
+        Largest weight of a sample, `smallest_mu` to 1; above 1 counts as 1.
+    links : ndarray (P, P)
+        Weights between prototypes; 0 between those of one class.
+
+    Raises
+    ------
+    InvalidProblemError
+        When a prototype has no sample, or mu is below the smallest that is feasible, which the message names.
+    """
+    prototype = np.asarray(prototype, dtype=int)
+    counts = np.bincount(prototype, minlength=len(links))
+    if (counts == 0).any():
+        raise InvalidProblemError("Every class (and every prototype of it) needs at least one sample.")
+    least = smallest_mu(prototype)
+    if not mu >= least * (1 - 1e-12):
+        raise InvalidProblemError(
+            f"mu must be at least {least:.6g}, 1 over the size of the smallest class, not {mu!r}."
+        )
+    order = np.argsort(prototype, kind="stable")
+    n = len(prototype)
+    return DualProblem(
+        linear=np.zeros(n),
+        lo=np.zeros(n),
+        hi=np.full(n, min(1.0, max(mu, least))),
+        sample=order,
+        label=prototype[order],
+        coupling=laplacian(links) / 2,
+        group=prototype[order],
+        sums=np.ones(len(links)),
+    )
+
+
+@dataclass(frozen=True)
+class Prototypes:
+    """The prototypes as combinations of the samples, and what the decision rules need of them.
+
+    Attributes
+    ----------
+    coef : ndarray (P, n_samples)
+        Row p holds the weights u of prototype p.
+    products : ndarray (P, P)
+        v_p'v_q.
+    """
+
+    coef: Array
+    products: Array
+
+    @property
+    def normals(self) -> Array:
+        """Weights (P, n_samples) of w_p = v_p - mean(v), equation 2.2.16."""
+        return self.coef - self.coef.mean(axis=0)
+
+    @property
+    def b(self) -> Array:
+        """b_p = -w_p'mean(v), (P,), equation 2.2.17."""
+        centred = self.products - self.products.mean(axis=0)
+        return -centred.mean(axis=1)
+
+    @property
+    def rho(self) -> Array:
+        """rho_p = |w_p|^2, (P,), equation 2.2.18."""
+        means = self.products.mean(axis=0)
+        return np.diagonal(self.products) - 2 * means + means.mean()
+
+    def distances(self) -> Array:
+        """Distances (P, P) between the prototypes."""
+        own = np.diagonal(self.products)
+        return np.sqrt(np.maximum(own[:, None] + own - 2 * self.products, 0.0))
+
+    def scores(self, values: Array, rule: str) -> Array:
+        """How much each prototype claims each sample, (n, P), from values k(x, x_i), (n, n_samples).
+
+        "thesis" is w_p'(x - v_p), equation 2.2.20: with three or more its boundaries do not bisect the segments
+        between prototypes. "nearest" has half the offset, and is largest for the nearest prototype.
+        """
+        offset = self.b - self.rho if rule == "thesis" else self.b - self.rho / 2
+        return values @ self.normals.T + offset
+
+
+def read(problem: DualProblem, z: Array, K: Array) -> Prototypes:
+    """The prototypes of a solution over the Gram matrix K (n_samples, n_samples)."""
+    coef = np.zeros((problem.n_groups, len(K)))
+    coef[problem.group, problem.sample] = z
+    return Prototypes(coef, coef @ K @ coef.T)
