@@ -1,9 +1,11 @@
 """The state of one visitor: loading, editing, standardising, switching the task."""
 
+import time
+
 import numpy as np
 import pytest
 
-from svmviz import datasets
+from svmviz import datasets, tables
 from svmviz.datasets import CLASS_LETTERS, ROW_LIMIT
 from svmviz.ui.board import Edit
 from svmviz.ui.workspace import Workspace, checked, six_names, view_of
@@ -28,7 +30,7 @@ def test_a_preset_brings_its_points_and_parameters(space):
 
 def test_a_file_leaves_the_parameters_alone(space):
     space.C = 123.0
-    space.load(datasets.from_csv("u,v,kind\n1,2,p\n3,4,q\n"))
+    space.load(tables.from_csv("u,v,kind\n1,2,p\n3,4,q\n"))
     assert space.C == 123.0
     assert space.axes == ("u", "v")
     assert space.classes[:3] == ("p", "q", "C")
@@ -51,6 +53,31 @@ def test_an_edit_of_replaced_points_is_dropped_but_acknowledged(space):
     assert np.array_equal(space.points, datasets.preset("xor").points)
     assert (space.ack, space.seq) == (9, 0)
     assert not space.edited
+
+
+def test_a_new_session_is_newer_than_what_a_page_left_open_shows(space):
+    for name in ("xor", "moons", "sine"):
+        space.load_preset(name)
+    time.sleep(0.02)
+    assert Workspace().revision > space.revision
+
+
+def test_features_that_do_not_exist_change_nothing(space):
+    space.load_preset("iris")
+    before = space.points
+    with pytest.raises(datasets.DataError):
+        space.load_preset("iris", (2, 2))
+    assert space.features == datasets.REAL["iris"]
+    assert space.points is before
+
+
+def test_other_features_can_keep_the_parameters(space):
+    space.load_preset("iris")
+    space.C = 7.0
+    space.load_preset("iris", (0, 1), settings=False)
+    assert (space.features, space.C) == ((0, 1), 7.0)
+    space.load_preset("iris", (0, 1))
+    assert space.C == datasets.PRESETS["iris"].settings.C
 
 
 def test_everything_can_be_erased(space):

@@ -223,10 +223,8 @@ def features(space: Workspace) -> None:
     def changed() -> None:
         wanted = (st.session_state["control_feature_a"], st.session_state["control_feature_b"])
         try:
-            settings = {name: getattr(space, name) for name in ("kernel", "gamma", "degree", "coef0", "C")}
-            space.load_preset(space.preset, wanted, tuple(st.session_state["control_shown"]))
-            for name, value in settings.items():
-                setattr(space, name, value)
+            shown = tuple(st.session_state["control_shown"])
+            space.load_preset(space.preset, wanted, shown, settings=False)
         except DataError as error:
             space.notice = str(error)
 

@@ -223,16 +223,4 @@ def board_data(space: Workspace, outcome: Fit, height: int | str) -> dict[str, A
     -------
     dict
     """
-    return {
-        "mode": "board",
-        "revision": space.revision,
-        "ack": space.ack,
-        "height": height,
-        "task": space.task,
-        "points": space.rows(),
-        "view": list(space.view),
-        "axes": list(space.axes),
-        "classes": list(space.classes),
-        "model": outcome.model,
-        "message": outcome.message,
-    }
+    return {**space.scene(height, outcome.message), "mode": "board", "model": outcome.model}

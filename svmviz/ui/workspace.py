@@ -5,14 +5,16 @@ link, the fit and both pages read and write it. The browser owns the list of poi
 Python owns the `revision`, which it raises whenever it replaces the points itself.
 """
 
+import time
 from dataclasses import dataclass, field, fields
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import streamlit as st
 
 from svmviz import datasets
 from svmviz.datasets import CLASS_LETTERS, MAX_CLASSES, ROW_LIMIT, Dataset, Task
+from svmviz.kernels import resolve_gamma
 from svmviz.ui.board import Edit
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid")
@@ -53,7 +55,9 @@ class Workspace:
     position : int
         Where the Player stood last.
     revision : int
-        Raised whenever Python replaces the points: the browser then adopts them.
+        Raised whenever Python replaces the points: the browser then adopts them. It starts at the clock's
+        milliseconds, so that the workspace of a new session (the server was restarted, a laptop slept) is newer
+        than the one that a page left open still shows.
     ack : int
         Sequence number of the last message from the browser, whether its points were taken over or not.
     seq : int
@@ -81,30 +85,42 @@ class Workspace:
     features: tuple[int, int] = (0, 1)
     pair: tuple[int, int] = (0, 1)
     position: int = 0
-    revision: int = 1
+    revision: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
     ack: int = 0
     seq: int = 0
     notice: str = ""
 
     # ------------------------------------------------------------------------------------ replacing points
 
-    def load(self, data: Dataset, preset: str = "") -> None:
-        """Take over a data set; with its machine parameters when it is a preset."""
+    def load(self, data: Dataset, preset: str = "", settings: bool = True) -> None:
+        """Take over a data set; with its machine parameters when it is a preset and `settings` is True."""
         self.task, self.axes, self.classes = data.task, data.axes, six_names(data.classes)
         self.preset, self.edited = preset, False
-        if preset:
+        if preset and settings:
             for item in fields(data.settings):
                 setattr(self, item.name, getattr(data.settings, item.name))
         self._replace(data.points, data.labels)
 
     def load_preset(
-        self, name: str, features: tuple[int, int] | None = None, classes: tuple[str, ...] | None = None
+        self,
+        name: str,
+        features: tuple[int, int] | None = None,
+        classes: tuple[str, ...] | None = None,
+        settings: bool = True,
     ) -> None:
-        """Load a preset by name; for a real data set the two features and the classes can be chosen."""
-        if name in datasets.REAL:
-            features = features or datasets.REAL[name]
+        """Load a preset by name, with its machine parameters unless `settings` is False.
+
+        For a real data set the two features and the classes can be chosen.
+
+        Raises
+        ------
+        DataError
+            If there is no such preset, or it has no such features and classes; the workspace stays as it is.
+        """
+        features = features or datasets.REAL.get(name)
+        self.load(datasets.preset(name, features, classes), name, settings)
+        if features:
             self.features = features
-        self.load(datasets.preset(name, features, classes), name)
 
     def standardise(self) -> None:
         """Shift and scale both columns to mean 0 and deviation 1."""
@@ -161,6 +177,28 @@ class Workspace:
         pairs = zip(self.points.tolist(), self.labels.tolist(), strict=True)
         return [[x, y, label] for (x, y), label in pairs]
 
+    def scene(self, height: int | str, message: str | None) -> dict[str, Any]:
+        """What Board and Player show of the workspace, see `svmviz.ui.board.stage`.
+
+        Parameters
+        ----------
+        height : int or str
+            Pixels, or a length in CSS.
+        message : str or None
+            A sentence to show on the Board.
+        """
+        return {
+            "revision": self.revision,
+            "ack": self.ack,
+            "height": height,
+            "task": self.task,
+            "points": self.rows(),
+            "view": list(self.view),
+            "axes": list(self.axes),
+            "classes": list(self.classes),
+            "message": message,
+        }
+
     def present(self) -> list[int]:
         """Classes that have at least one point, in order."""
         return np.unique(self.labels).tolist()
@@ -171,12 +209,8 @@ class Workspace:
         return self.pair if set(self.pair) <= set(present) else (present[0], present[1])
 
     def gamma_value(self) -> float:
-        """`gamma` as a number: "scale" is 1 / (n_features * variance), 1 without any spread."""
-        if self.gamma != "scale":
-            return float(self.gamma)
-        X = self.points[:, :1] if self.task == "regression" else self.points
-        variance = X.var() if len(X) else 0.0
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        """`gamma` as a number, see `svmviz.kernels.resolve_gamma`; "scale" needs at least one point."""
+        return resolve_gamma(self.gamma, self.points[:, :1] if self.task == "regression" else self.points)
 
     def title(self) -> str:
         """What the points are called: the preset, edited or not."""
