@@ -16,22 +16,25 @@ HEIGHT = "calc(100dvh - 8.1rem)"
 
 def main() -> None:
     space = page.setup(page.LESSON, "Which pair moves next, and why?")
-    st.session_state["lesson_start"] = space.position
     with page.boundary(), st.container(key="controls"):
         choose(space)
     notice = st.empty()
-    room(notice, several_classes(space))
+    room(notice, several_classes(space), space.position)
 
 
 @st.fragment
-def room(notice: DeltaGenerator, several: bool) -> None:
-    """Record and play. An edit runs only this: the controls above are neither run nor drawn again."""
+def room(notice: DeltaGenerator, several: bool, start: int) -> None:
+    """Record and play. An edit runs only this: the controls above are neither run nor drawn again.
+
+    `start` is where a Player that is mounted anew begins; it stays the same until the whole page runs, since every
+    change of it would send the run again.
+    """
     with page.boundary():
         space = workspace.get()
         if several_classes(space) != several:
             st.rerun()  # the controls have a choice of two classes to show, or to hide
         run = lesson.recording(space)
-        data, steps = lesson.playable(space, run, HEIGHT, st.session_state["lesson_start"])
+        data, steps = lesson.playable(space, run, HEIGHT, start)
 
         def keep(position: int) -> None:
             space.position = position

@@ -85,6 +85,15 @@ def test_a_run_is_recorded_once():
     assert lesson.recording(space) is not first
 
 
+def test_what_the_player_takes_is_made_once():
+    space = loaded("moons")
+    played = lesson.playable(space, lesson.recording(space), 600, 0)
+    assert lesson.playable(space, lesson.recording(space), 600, 0) is played
+    space.C = 2.0
+    other = lesson.playable(space, lesson.recording(space), 600, 0)
+    assert other[0]["trace"]["id"] != played[0]["trace"]["id"]
+
+
 def test_a_long_run_is_cut_short_and_says_so():
     rng = np.random.default_rng(1)
     space = loaded("moons", C=1e5, tol=1e-6)
