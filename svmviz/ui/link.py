@@ -8,14 +8,13 @@ coordinate inside their bounding box, 4 for the class) in base64url, so a link m
 import base64
 import binascii
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from urllib.parse import quote, urlencode
 
 import numpy as np
 
 from svmviz import datasets
-from svmviz.datasets import CLASS_LETTERS, MAX_CLASSES, DataError, Dataset, Settings, Task
-from svmviz.ui.workspace import KERNELS, RULES, Workspace, six_names
+from svmviz.datasets import CLASS_LETTERS, MAX_CLASSES, DataError, Dataset, Task
+from svmviz.ui.workspace import FIRST_PRESET, KERNELS, RULES, Workspace, six_names
 
 LONGEST = 2000
 """Most characters of a query string: longer ones are cut by mail programs and chat windows."""
@@ -68,7 +67,7 @@ def from_query(query: Mapping[str, str]) -> Workspace | None:
     try:
         _read_points(space, query)
     except (DataError, ValueError, KeyError, IndexError):
-        space.load_preset("overlapping")
+        space.load_preset(FIRST_PRESET)
         unread += 1
     for name, read in READERS.items():
         if name not in query:
@@ -119,11 +118,11 @@ READERS: dict[str, Callable[[str], object]] = {
 def _settings_to_text(space: Workspace) -> dict[str, str]:
     """Parameters that differ from what opening the link would give anyway."""
     untouched = space.preset and not space.edited
-    usual = datasets.PRESETS[space.preset].settings if untouched else Settings()
-    expected = {item.name: getattr(usual, item.name) for item in fields(usual)}
-    expected |= {"tol": 1e-3, "rule": "second_order"}
+    usual = Workspace()
+    if untouched:
+        usual.load_preset(space.preset)
     values = {name: getattr(space, name) for name in READERS}
-    return {name: _text(value) for name, value in values.items() if value != expected[name]}
+    return {name: _text(value) for name, value in values.items() if value != getattr(usual, name)}
 
 
 def _text(value: object) -> str:
@@ -144,7 +143,7 @@ def _points_to_text(space: Workspace) -> dict[str, str]:
         return values
     low, high, packed = _pack(space.points, space.labels)
     values = {"task": space.task, "box": ",".join(repr(float(v)) for v in (*low, *high)), "points": packed}
-    if space.axes != ("x1", "x2"):
+    if space.axes != Workspace().axes:
         values["axes"] = SEPARATOR.join(space.axes)
     if space.classes != CLASS_LETTERS:
         values["classes"] = SEPARATOR.join(space.classes)
@@ -190,8 +189,8 @@ def _read_points(space: Workspace, query: Mapping[str, str]) -> None:
         raise DataError("The box of the link has four numbers.")
     points, labels = _unpack(query["points"], box[:2], box[2:])
     task: Task = "regression" if query.get("task") == "regression" else "classification"
-    axes = tuple(query.get("axes", "x1|x2").split(SEPARATOR))
+    axes = tuple(query["axes"].split(SEPARATOR)) if "axes" in query else space.axes
     classes = tuple(query["classes"].split(SEPARATOR)[:MAX_CLASSES]) if "classes" in query else ()
     if len(axes) != 2:
-        axes = ("x1", "x2")
+        axes = space.axes
     space.load(Dataset(points, labels, task, axes, six_names(classes)))
