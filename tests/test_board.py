@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svmviz.ui.board import MAX_CLASSES, MAX_POINTS, Edit, parse_edit
+from svmviz.datasets import MAX_CLASSES, ROW_LIMIT
+from svmviz.ui.board import Edit, parse_edit
 
 
 def edit(points, revision=3, seq=5):
@@ -61,8 +62,8 @@ def test_bad_sequence_numbers_are_dropped(seq):
 
 
 def test_too_many_points_are_dropped():
-    assert parse_edit(edit([[0, 0, 0]] * MAX_POINTS), 3) is not None
-    assert parse_edit(edit([[0, 0, 0]] * (MAX_POINTS + 1)), 3) is None
+    assert parse_edit(edit([[0, 0, 0]] * ROW_LIMIT), 3) is not None
+    assert parse_edit(edit([[0, 0, 0]] * (ROW_LIMIT + 1)), 3) is None
     assert parse_edit(edit([[0, 0, 0]] * 3), 3, limit=2) is None
 
 

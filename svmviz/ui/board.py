@@ -10,10 +10,8 @@ from typing import Any, TypeGuard
 
 import streamlit as st
 
+from svmviz.datasets import MAX_CLASSES, ROW_LIMIT
 from svmviz.ui import frontend
-
-MAX_POINTS = 2000
-MAX_CLASSES = 6
 
 Point = tuple[float, float, int]
 
@@ -37,7 +35,7 @@ class Edit:
     points: list[Point]
 
 
-def parse_edit(value: object, revision: int, *, limit: int = MAX_POINTS) -> Edit | None:
+def parse_edit(value: object, revision: int, *, limit: int = ROW_LIMIT) -> Edit | None:
     """Read an edit as the browser sends it.
 
     Parameters
@@ -46,7 +44,7 @@ def parse_edit(value: object, revision: int, *, limit: int = MAX_POINTS) -> Edit
         ``{"revision": int, "seq": int, "points": [[x, y, label], ...]}``.
     revision : int
         The current revision; an edit that carries another one came too late and is dropped.
-    limit : int, default MAX_POINTS
+    limit : int, default ROW_LIMIT
         The largest number of points.
 
     Returns
@@ -115,7 +113,7 @@ def stage(
     data: Mapping[str, Any],
     *,
     key: str,
-    on_edit: Callable[[Edit], None] | None = None,
+    on_edit: Callable[[Edit], object] | None = None,
     on_position: Callable[[int], None] | None = None,
     steps: Any = None,
 ) -> None:
@@ -127,7 +125,7 @@ def stage(
     ----------
     data : mapping
         What the browser shows: mode, revision, ack, height, task, points, view, axes, classes, model,
-        message; optional: editable (default True), limit (default MAX_POINTS); the Player's trace.
+        message; optional: editable (default True), limit (default ROW_LIMIT); the Player's trace.
     key : str
         The key of the component.
     on_edit : callable, optional
@@ -138,7 +136,7 @@ def stage(
     steps : DataFrame, optional
         The columns of the Player's trace; they travel as Arrow.
     """
-    meta = {"limit": MAX_POINTS, **data}
+    meta = {"limit": ROW_LIMIT, **data}
 
     def take_edit() -> None:
         edit = parse_edit(_state(key, "edit"), meta["revision"], limit=meta["limit"])
