@@ -1,12 +1,14 @@
 // The component: keeps one live Board or Player for each place it is mounted in, and talks to Python.
 
 const WATCHDOG = 3000; // milliseconds after which an unanswered edit is sent again
+const RETRIES_IN_SILENCE = 2; // after these the person is told
 const liveStages = new WeakMap(); // parentElement -> Stage
 
 /** Sends edits to Python: one in flight, the latest wins. */
 class EditGate {
-  constructor(send, ack) {
-    this.send = send;
+  constructor(send, ack, onSilence = () => {}) {
+    Object.assign(this, { send, onSilence });
+    this.retries = 0;
     this.seq = ack; // of the last edit made here
     this.inFlight = null; // sequence number waiting for its answer
     this.waiting = null; // {revision, seq, points} not sent yet
@@ -25,6 +27,7 @@ class EditGate {
   acknowledge(ack) {
     this.seq = Math.max(this.seq, ack);
     if (this.inFlight === null || ack < this.inFlight.seq) return;
+    this.retries = 0;
     clearTimeout(this.timer);
     this.inFlight = null;
     if (this.waiting) this.#flush();
@@ -40,6 +43,7 @@ class EditGate {
     clearTimeout(this.timer);
     this.inFlight = null;
     this.waiting = null;
+    this.retries = 0;
   }
 
   #flush() {
@@ -50,6 +54,8 @@ class EditGate {
   }
 
   #retry() {
+    this.retries += 1;
+    if (this.retries >= RETRIES_IN_SILENCE) this.onSilence();
     // A number of its own makes the value new, so that Python is called again.
     this.waiting ??= { ...this.inFlight, seq: (this.seq += 1) };
     this.#flush();
@@ -81,7 +87,8 @@ class Stage {
     this.sent = new Map(); // sequence number -> ids of the points it told of
     this.model = null;
     this.component = component;
-    this.gate = new EditGate((edit) => this.component.setStateValue("edit", edit), meta.ack ?? 0);
+    const send = (edit) => this.component.setStateValue("edit", edit);
+    this.gate = new EditGate(send, meta.ack ?? 0, () => this.#say("The server does not answer: reload the page."));
     const onEdit = (points) => this.#edited(points);
     if (meta.mode === "player") {
       const onStep = (position) => this.component.setStateValue("position", position);
@@ -92,6 +99,10 @@ class Stage {
     this.root.addEventListener("pointerenter", releaseFocus);
     // Read-only, for tests.
     Object.defineProperty(this.root, "svmviz", { value: this.view, configurable: true });
+  }
+
+  #say(sentence) {
+    (this.view.board ?? this.view).setMessage(sentence);
   }
 
   #edited(points) {
@@ -157,9 +168,8 @@ class Stage {
   fail(error) {
     console.error(error);
     this.root.dataset.failed = String(error);
-    const board = this.view.board ?? this.view;
-    board.setModel(null);
-    board.setMessage("This could not be drawn: undo the last change, or reload the page.");
+    (this.view.board ?? this.view).setModel(null);
+    this.#say("This could not be drawn: undo the last change, or reload the page.");
   }
 
   destroy() {
