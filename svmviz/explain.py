@@ -55,7 +55,7 @@ def describe_end(trace: Trace) -> str:
 
 def short(value: float, digits: int = 4) -> str:
     """A number with so many significant digits and a true minus sign."""
-    text = f"{value:.{digits}g}"
+    text = f"{value:.{digits}g}".replace("inf", "∞")
     if "e" in text:
         mantissa, exponent = text.split("e")
         text = f"{mantissa}e{int(exponent)}"

@@ -3,6 +3,7 @@
 import html
 import math
 
+from svmviz.explain import short
 from svmviz.problem import Certificate
 from svmviz.trace import Trace
 from svmviz.ui.fitting import Fit, MachineResult
@@ -77,24 +78,22 @@ def gap(certificate: Certificate) -> str:
     """The duality gap, or why there is none."""
     if math.isinf(certificate.gap):
         return "unknown: the kernel is not positive semidefinite"
-    return f"{max(certificate.gap, 0.0):.2g}"
+    return short(max(certificate.gap, 0.0), 2)
 
 
 def status(certificate: Certificate) -> str:
     """How the solver ended, in a few words."""
-    pairs = f"{certificate.iterations:,} pairs"
+    pairs, violation = f"{certificate.iterations:,} pairs", short(certificate.violation, 2)
     return {
-        "optimal": f"optimal, violation {max(certificate.violation, 0.0):.2g}",
-        "capped": f"not optimal yet: stopped after {pairs}, violation {certificate.violation:.2g}",
-        "no progress": f"no further progress after {pairs}, violation {certificate.violation:.2g}",
+        "optimal": f"optimal, violation {violation}",
+        "capped": f"not optimal yet: stopped after {pairs}, violation {violation}",
+        "no progress": f"no further progress after {pairs}, violation {violation}",
         "stationary": f"stationary after {pairs}: perhaps not a minimum",
     }[certificate.status]
 
 
 def _number(value: float) -> str:
-    if math.isinf(value):
-        return "−∞" if value < 0 else "∞"
-    return f"{value:.5g}".replace("-", "−")
+    return short(value, 5)
 
 
 def gaps(trace: Trace) -> list[float]:
