@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Self
 
@@ -455,8 +455,4 @@ def combine(certificates: list[Certificate]) -> Certificate:
         status=max((c.status for c in certificates), key=_STATUSES.index),
         iterations=sum(c.iterations for c in certificates),
     )
-    return (
-        whole.with_primal()
-        if all(c.primal is not None for c in certificates)
-        else replace(whole, primal=None)
-    )
+    return whole.with_primal()

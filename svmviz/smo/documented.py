@@ -1,4 +1,7 @@
-"""SMO, SMOClassifier, SMORegression: the solver as an object that keeps its state between calls."""
+"""SMO, SMOClassifier, SMORegression: the solver as an object that keeps its state between calls.
+
+Names and conventions are those of the module optiml.ml.svm.smo.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +45,10 @@ class SMO(ABC):
     C : float
     quad : object, optional
         Something with a method `function(alphas)`; verbose prints its value instead of the objective.
-    tol : float
     verbose : bool or int
         Print iteration and cost of every pair (True) or of every verbose-th one.
     options : Options
-        Rule and limit.
+        Rule, tolerance and limit.
 
     Attributes
     ----------

@@ -139,7 +139,7 @@ class Iterate:
         return np.maximum(curvatures, self.floor, out=curvatures)
 
     def move(self, i: int, j: int) -> Move:
-        """Minimise along the pair within the box, Platt (1999), equations (16) to (18), in signed multipliers."""
+        """Minimise along the pair within the box, Platt (1998), equations (16) to (18), in signed multipliers."""
         problem, z, g = self.problem, self.z, self.gradient
         column_i = self.column(i)
         column_j = self.hessian.column(j)

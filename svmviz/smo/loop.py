@@ -18,7 +18,7 @@ from svmviz.gram import Hessian
 from svmviz.problem import EPS, Certificate, DualProblem, Status
 from svmviz.smo.iterate import Iterate, Move
 from svmviz.smo.newton import newton_phase
-from svmviz.smo.selection import make_selection
+from svmviz.smo.selection import check_name, make_selection
 
 Array = np.ndarray
 
@@ -48,14 +48,14 @@ class Options:
     selection : "second_order", "max_violating" or "platt"
         How the pair is picked.
     newton : bool, default True
-        Jump to the minimum over the free multipliers every `NEWTON_INTERVAL` pairs, or less often
-        when very many are free. A run that is recorded or
-        stepped through goes without: each of its steps is a pair.
+        Jump to the minimum over the free multipliers every `NEWTON_INTERVAL` pairs, or less often when very many
+        are free. A run that is recorded or stepped through goes without: each of its steps is a pair.
 
     Raises
     ------
     InvalidProblemError
-        When tol is not a positive number (1e-300 to 1e60) or max_iter is neither -1 nor at least 0.
+        When tol is not a positive number (1e-300 to 1e60), max_iter is neither -1 nor at least 0, or the rule is
+        unknown.
     """
 
     tol: float = 1e-3
@@ -65,6 +65,7 @@ class Options:
 
     def __post_init__(self) -> None:
         check_number("tol", self.tol, least=1e-300)
+        check_name(self.selection)
         if not isinstance(self.max_iter, Integral) or self.max_iter < -1:
             raise InvalidProblemError(
                 f"max_iter must be -1 (no limit of yours) or a whole number of at least 0, not {self.max_iter!r}."

@@ -25,17 +25,16 @@ RIDGE = 1e-12
 LARGEST_FREE_SET = 3000
 
 
-def newton_phase(iterate: Iterate) -> int:
-    """Minimise over the free multipliers in place; the number of steps taken, 0 when none helped.
+def newton_phase(iterate: Iterate) -> None:
+    """Minimise over the free multipliers in place.
 
     The objective never rises. Multipliers that reach a bound are exactly on it. Where H is not positive
     definite on the free set, so that no factor exists, nothing is done.
     """
     free = np.flatnonzero(iterate.may_grow & iterate.may_shrink)
     if not 2 <= len(free) <= LARGEST_FREE_SET:
-        return 0
+        return
     columns = iterate.hessian.block(free)
-    taken = 0
     while len(free) >= 2:
         direction = _direction(iterate, free, columns)
         if direction is None:
@@ -45,11 +44,9 @@ def newton_phase(iterate: Iterate) -> int:
         if length <= 0:
             break
         iterate.shift(free, length * direction, length * image, free[blocking])
-        taken += 1
         if not blocking.any():
             break
         free, columns = free[~blocking], columns[~blocking]
-    return taken
 
 
 def _direction(iterate: Iterate, free: Array, columns: Array) -> Array | None:

@@ -2,7 +2,7 @@
 
 maximal violating pair  Keerthi, Shevade, Bhattacharyya, Murthy: Improvements to Platt's SMO algorithm (2001)
 second order            Fan, Chen, Lin: Working set selection using second order information (2005), WSS 2
-Platt                   Platt: Fast training of SVMs using sequential minimal optimization (1999), section 2.2
+Platt                   Platt: Sequential minimal optimization: a fast algorithm for training SVMs (1998), section 2.2
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class MaximalViolatingPair:
 class SecondOrder:
     """The index with the smallest gradient that may grow, and the partner that lowers the objective most.
 
-    An unclipped step along (i, j) gains (g_j - g_i)^2 / (2 curvature); equation (2.3) of Fan, Chen, Lin.
+    An unclipped step along (i, j) gains (g_j - g_i)^2 / (2 curvature): WSS 2 of Fan, Chen, Lin.
     """
 
     def pick(self, iterate: Iterate) -> Choice:
@@ -191,18 +191,14 @@ class Platt:
         return Choice(j, i, reason)
 
 
-def make_selection(name: str, tol: float) -> Selection:
-    """The rule of that name.
+def check_name(name: str) -> None:
+    """InvalidProblemError unless there is a rule of that name."""
+    if name not in NAMES:
+        raise InvalidProblemError(f"selection must be one of {', '.join(NAMES)}, not {name!r}.")
 
-    Raises
-    ------
-    InvalidProblemError
-        For an unknown name.
-    """
-    if name == "second_order":
-        return SecondOrder()
-    if name == "max_violating":
-        return MaximalViolatingPair()
+
+def make_selection(name: str, tol: float) -> Selection:
+    """The rule of that name, one of `NAMES`."""
     if name == "platt":
         return Platt(tol)
-    raise InvalidProblemError(f"selection must be one of {', '.join(NAMES)}, not {name!r}.")
+    return SecondOrder() if name == "second_order" else MaximalViolatingPair()

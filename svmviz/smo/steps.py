@@ -14,7 +14,7 @@ from svmviz.smo.loop import Loop
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # thousands are kept for each visitor
 class Step:
     """One pair moved: z_i grew and z_j shrank by `step`. "Before" and "after" are of this step.
 

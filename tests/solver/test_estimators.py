@@ -164,3 +164,5 @@ def test_bad_C_is_found_before_any_kernel_value():
             model.fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(InvalidProblemError, match="one class"):
         SVC(kernel=explode).fit([[0.0], [1.0]], [1, 1])
+    with pytest.raises(InvalidProblemError, match="selection"):
+        SVC(selection="best", kernel=explode).fit([[0.0], [1.0]], [0, 1])
