@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svmviz import datasets
-from svmviz.datasets import MAX_CLASSES, PRESETS, REAL, ROW_LIMIT, DataError, Dataset, from_csv, to_csv
+from svmviz.datasets import MAX_CLASSES, PRESETS, REAL, ROW_LIMIT, DataError, Dataset
+from svmviz.tables import from_csv, to_csv
 
 
 @pytest.mark.parametrize("name", PRESETS)

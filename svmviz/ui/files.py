@@ -4,8 +4,9 @@ from typing import Any
 
 import streamlit as st
 
-from svmviz import datasets
-from svmviz.datasets import ROW_LIMIT, DataError, Table
+from svmviz import tables
+from svmviz.datasets import MAX_CLASSES, ROW_LIMIT, DataError
+from svmviz.tables import Table
 from svmviz.ui.workspace import Workspace
 
 TABLE = "opened_table"
@@ -13,7 +14,7 @@ COLUMNS = ("column_across", "column_up", "column_class")
 NO_CLASS = -1
 HELP = (
     f"Two columns of numbers and, for classes, a class column (any text or numbers, up to "
-    f"{datasets.MAX_CLASSES} classes); at most {ROW_LIMIT:,} rows. Without a class column: x and y."
+    f"{MAX_CLASSES} classes); at most {ROW_LIMIT:,} rows. Without a class column: x and y."
 )
 
 
@@ -36,7 +37,7 @@ def open_and_save(space: Workspace) -> None:
     )
     st.download_button(
         "Save the points as CSV",
-        lambda: datasets.to_csv(space.dataset()),
+        lambda: tables.to_csv(space.dataset()),
         file_name="points.csv",
         mime="text/csv",
         on_click="ignore",
@@ -52,8 +53,8 @@ def _open(space: Workspace) -> None:
     if uploaded is None:
         return
     try:
-        table = datasets.read_table(uploaded.getvalue())
-        space.load(datasets.from_table(table))
+        table = tables.read_table(uploaded.getvalue())
+        space.load(tables.from_table(table))
     except DataError as error:
         space.notice = str(error)
     else:
@@ -87,6 +88,6 @@ def _reload(space: Workspace, table: Table) -> None:
         return  # the browser still tells of the choices of a file that another one has replaced
     across, up, label = (st.session_state[key] for key in COLUMNS)
     try:
-        space.load(datasets.from_table(table, (across, up), None if label == NO_CLASS else label))
+        space.load(tables.from_table(table, (across, up), None if label == NO_CLASS else label))
     except DataError as error:
         space.notice = str(error)
