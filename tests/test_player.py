@@ -9,7 +9,7 @@ from svmviz.kernels import make_kernel
 from svmviz.machines import svc, svr
 from svmviz.smo.loop import Options
 from svmviz.trace import record
-from svmviz.ui.player import biases, player_data, sample_name, steps_table
+from svmviz.ui.player import player_data, sample_name, steps_table
 
 
 def scene_of(points, task="classification"):
@@ -54,19 +54,8 @@ def test_data_can_be_sent(build):
     data, steps = player_data(scene, trace, [str(k) for k in range(len(trace.steps) + 1)])
     assert json.loads(json.dumps(data, allow_nan=False)) == data
     assert len(steps) == len(trace.steps)
-    assert len(data["trace"]["bias"]) == len(data["trace"]["sentences"]) == len(trace.steps) + 1
+    assert len(data["trace"]["sentences"]) == len(trace.steps) + 1
     assert len(data["trace"]["names"]) == len(data["trace"]["dual"]["p"]) == trace.problem.n
-
-
-@pytest.mark.parametrize("build", [classifier, regressor])
-def test_biases_are_those_of_the_thresholds(build):
-    trace, _ = build()
-    hessian = trace.hessian()
-    H = np.column_stack([hessian.column(k) for k in range(trace.problem.n)])
-    for position, bias in enumerate(biases(trace)):
-        z = trace.multipliers(position)
-        up, low = trace.problem.thresholds(z, H @ z + trace.problem.linear)
-        assert bias == pytest.approx(-(up[0] + low[0]) / 2, abs=1e-10)
 
 
 def test_table_replays_to_the_same_multipliers():
@@ -98,6 +87,16 @@ def test_another_run_has_another_id():
     scene = classifier()[1]
     assert len({player_data(scene, trace)[0]["trace"]["id"] for trace in traces}) == 4
     assert player_data(scene, traces[0])[0] == player_data(scene, classifier()[0])[0]
+
+
+def test_the_same_run_on_other_points_of_the_board_has_another_id():
+    trace, scene = classifier()
+    scene["points"] += [[9.0, 9.0, 2]]
+    before = player_data(scene, trace, rows=range(30))[0]["trace"]
+    scene["points"].insert(0, scene["points"].pop())
+    after = player_data(scene, trace, rows=range(1, 31))[0]["trace"]
+    assert before["names"] != after["names"]
+    assert before["id"] != after["id"]
 
 
 def test_a_trace_may_leave_points_out():

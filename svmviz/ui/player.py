@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from svmviz import explain
-from svmviz.machines.expansion import bias_interval, midpoint
 from svmviz.trace import Trace
 
 Array = np.ndarray
@@ -93,6 +92,7 @@ def player_data(
         )
     data["model"] = _model(trace, points, scene)
     data["trace"] = _trace(trace) | {
+        "id": _fingerprint(trace, names),
         "sentences": sentences,
         "rows": None if rows is None else [int(row) for row in rows],
         "names": names,
@@ -110,20 +110,6 @@ def steps_table(trace: Trace) -> pd.DataFrame:
     table["blocked"] = np.array([_BLOCKED[text] for text in columns["blocked"]], dtype=np.int32)
     table |= {name: np.array(columns[source], dtype=np.int32) for name, source in _COUNTS.items()}
     return pd.DataFrame(table)
-
-
-def biases(trace: Trace) -> Array:
-    """Bias of the decision function at every position, (steps + 1,)."""
-    problem, hessian = trace.problem, trace.hessian()
-    z = trace.multipliers(0)
-    gradient = sum((z[k] * hessian.column(int(k)) for k in np.flatnonzero(z)), problem.linear.copy())
-    result = [midpoint(bias_interval(problem, z, gradient))]
-    for step in trace.steps:
-        gradient += (step.z_i_after - step.z_i_before) * hessian.column(step.i)
-        gradient += (step.z_j_after - step.z_j_before) * hessian.column(step.j)
-        z[step.i], z[step.j] = step.z_i_after, step.z_j_after
-        result.append(midpoint(bias_interval(problem, z, gradient)))
-    return np.array(result)
 
 
 def sample_name(number: int, label: int | None) -> str:
@@ -170,7 +156,6 @@ def _trace(trace: Trace) -> dict[str, Any]:
     problem = trace.problem
     certificate = trace.certificate
     return {
-        "id": _fingerprint(trace),
         "dual": {
             "sample": problem.sample.tolist(),
             "label": problem.label.tolist(),
@@ -187,7 +172,6 @@ def _trace(trace: Trace) -> dict[str, Any]:
         "status": certificate.status,
         "objective": certificate.objective,
         "gap": certificate.gap if math.isfinite(certificate.gap) else None,
-        "bias": biases(trace).tolist(),
     }
 
 
@@ -204,10 +188,10 @@ def _names(trace: Trace, points: list[list[float]], rows: Sequence[int] | None) 
     return [sample_name(int(numbers[m]), labels[m]) for m in trace.problem.sample.tolist()]
 
 
-def _fingerprint(trace: Trace) -> str:
-    """A short text that differs for traces that differ."""
+def _fingerprint(trace: Trace, names: list[str]) -> str:
+    """A short text that differs for traces that differ, or whose samples are other points of the Board."""
     digest = hashlib.blake2b(digest_size=12)
-    parts = [trace.machine, trace.kernel, trace.parameters, trace.rule, trace.tol, len(trace.steps)]
+    parts = [trace.machine, trace.kernel, trace.parameters, trace.rule, trace.tol, len(trace.steps), names]
     digest.update(json.dumps(parts, sort_keys=True, default=str).encode())
     for array in (trace.X, trace.y, trace.start, trace.problem.linear, trace.problem.lo, trace.problem.hi):
         digest.update(np.ascontiguousarray(array).tobytes())

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from svmviz.machines.expansion import bias_interval, midpoint
 from svmviz.ui.player import player_data
 from tests.test_player import classifier, regressor
 
@@ -104,7 +105,8 @@ def test_the_browser_computes_what_python_computes(load, build):
         assert look["violation"] == pytest.approx(
             trace.steps[k].violation if k < len(trace.steps) else trace.certificate.violation, abs=1e-9
         )
-        assert look["bias"] == pytest.approx(-(look["lowestRise"] + look["highestFall"]) / 2, abs=1e-9)
+        bias = midpoint(bias_interval(trace.problem, z, gradient))
+        assert look["bias"] == pytest.approx(bias, abs=1e-9)
         coef = np.zeros(len(trace.X))
         np.add.at(coef, trace.problem.sample, z)
         np.testing.assert_allclose(look["coef"], coef, atol=1e-12)

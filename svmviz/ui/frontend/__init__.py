@@ -12,13 +12,18 @@ HERE = Path(__file__).parent
 SCRIPTS = (
     "palette.js",
     "kernels.js",
+    "lattice.js",
     "field.js",
     "paint.js",
     "toolbar.js",
     "gestures.js",
     "board.js",
     "chart.js",
+    "replay.js",
     "lesson.js",
+    "pair_chart.js",
+    "pair_marks.js",
+    "step_list.js",
     "player.js",
     "main.js",
 )

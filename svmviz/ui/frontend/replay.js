@@ -1,0 +1,226 @@
+// A recorded run, and the state of the problem at one position of it.
+// Nothing here is carried from one position to the next: each is computed from the trace alone, so a picture
+// is the same, bit for bit, however one came to it.
+
+const BLOCKED_BY_I = 1;
+const BLOCKED_BY_J = 2;
+
+/**
+ * A recorded run of sequential minimal optimization, and the state of the problem at one position of it.
+ *
+ * Position k is the state after k steps. `seek(k)` sets: z, gradient, thresholds, coef (one a sample), bias,
+ * and `step`: the pair that the next step takes and where it goes (null at the last position).
+ */
+class Replay {
+  /**
+   * @param {object} trace meta.trace: dual problem, z0, tol, sentences, names
+   * @param {object} table the step columns: an Arrow table, or an object of arrays
+   * @param {object} kernel specification for kernelValue
+   * @param {number[][]} centres one point a sample
+   * @param {number[]} labels class or target of each sample, for the order on the charts
+   * @param {boolean} regression
+   */
+  constructor(trace, table, kernel, centres, labels, regression) {
+    Object.assign(this, { trace, centres, labels, regression });
+    this.columns = readColumns(table);
+    this.length = this.columns.i ? this.columns.i.length : 0;
+    const dual = trace.dual;
+    this.dual = dual;
+    this.size = dual.sample.length;
+    this.lo = Float64Array.from(dual.lo, (value) => value ?? -Infinity);
+    this.hi = Float64Array.from(dual.hi, (value) => value ?? Infinity);
+    this.sign = Float64Array.from(this.lo, (lo, d) => (lo < 0 && this.hi[d] <= 0 ? -1 : 1));
+    this.gram = gramMatrix(kernel, centres, centres);
+    this.z = new Float64Array(this.size);
+    this.gradient = new Float64Array(this.size);
+    this.arrange();
+    this.history();
+    this.measure();
+    this.seek(0);
+  }
+
+  /** The bound of the multiplier |z| of a dual index (Infinity where there is none). */
+  bound(d) {
+    return this.sign[d] < 0 ? -this.lo[d] : this.hi[d];
+  }
+
+  /** Places of the dual indices on an axis: by class, by x in regression, the two sides of a sample on one place. */
+  arrange() {
+    const { sample, group } = this.dual;
+    const count = this.centres.length;
+    const value = (m) => (this.regression ? this.centres[m][0] : this.labels[m]);
+    const order = Array.from({ length: count }, (_, m) => m).sort((a, b) => value(a) - value(b) || a - b);
+    const place = new Int32Array(count);
+    order.forEach((m, rank) => { place[m] = rank; });
+    const oneEach = this.size <= count;
+    this.twoSided = !oneEach && this.size <= 2 * count && this.sign.some((sign) => sign < 0);
+    this.slots = oneEach || this.twoSided ? count : this.size;
+    this.slot = Int32Array.from(sample, (m, d) => (this.slots === count ? place[m] : d));
+    this.blocks = this.regression || this.slots !== count ? [] : classBlocks(order.map((m) => this.labels[m]));
+    this.groups = Math.max(0, ...group) + 1;
+  }
+
+  /** Objective, lower bound and gap at every position. */
+  history() {
+    const { objective_before: before, objective_after: after, gap_before: gapBefore, gap_after: gapAfter } = this.columns;
+    const last = this.length - 1;
+    const along = (first, then) => Float64Array.from({ length: this.length + 1 }, (_, k) =>
+      k <= last ? first[k] : last >= 0 ? then[last] : NaN);
+    this.objective = along(before, after);
+    this.gap = along(gapBefore, gapAfter);
+    if (last < 0) this.objective[0] = this.trace.objective ?? 0;
+    if (last < 0) this.gap[0] = this.trace.gap ?? 0;
+    this.lowerBound = this.objective.map((value, k) => value - this.gap[k]);
+  }
+
+  /** Ranges that hold for the whole run, so that the axes stand still while it plays. */
+  measure() {
+    let [low, high, largest] = [Infinity, -Infinity, 0];
+    const looks = Math.min(this.length, 40);
+    for (let look = 0; look <= looks; look += 1) {
+      this.seek(looks ? Math.round((look * this.length) / looks) : 0);
+      for (const value of this.gradient) {
+        low = Math.min(low, value);
+        high = Math.max(high, value);
+      }
+      for (const value of this.z) largest = Math.max(largest, Math.abs(value));
+    }
+    for (const name of ["z_i_after", "z_j_after"]) {
+      for (const value of this.columns[name] ?? []) largest = Math.max(largest, Math.abs(value));
+    }
+    const air = 0.18 * (high - low) || 1; // room for the names of the thresholds
+    this.gradientRange = [low - air, high + air];
+    const bound = Math.max(...this.sign.map((_, d) => this.bound(d)));
+    this.bounded = Number.isFinite(bound);
+    this.top = this.bounded && bound <= 4 * largest ? bound : 1.25 * largest || (this.bounded ? bound : 1);
+  }
+
+  /** Goes to position k and computes everything there from the trace. */
+  seek(k) {
+    this.position = Math.min(Math.max(0, Math.round(k)), this.length);
+    const { i, j, z_i_after: zi, z_j_after: zj } = this.columns;
+    this.z.set(this.trace.z0);
+    for (let step = 0; step < this.position; step += 1) {
+      this.z[i[step]] = zi[step];
+      this.z[j[step]] = zj[step];
+    }
+    this.computeGradient();
+    this.step = this.position < this.length ? this.stepAt(this.position) : null;
+    this.thresholds = this.computeThresholds();
+    this.bias = this.middleOfBiases();
+  }
+
+  /** The middle of the biases that the thresholds allow; the finite end where one is infinite, as in Python. */
+  middleOfBiases() {
+    const { lowestRise, highestFall } = this.thresholds;
+    const ends = [-lowestRise, -highestFall].filter(Number.isFinite);
+    return ends.reduce((sum, end) => sum + end / ends.length, 0);
+  }
+
+  /** One step as an object of numbers. */
+  stepAt(k) {
+    const step = {};
+    for (const [name, values] of Object.entries(this.columns)) step[name] = values[k];
+    return step;
+  }
+
+  /** gradient = H z + p, from the multipliers and the Gram matrix of the samples. */
+  computeGradient() {
+    const { sample, label, coupling, p, diagonal } = this.dual;
+    const count = this.centres.length;
+    const sums = coupling.map(() => new Float64Array(count));
+    for (let d = 0; d < this.size; d += 1) {
+      const z = this.z[d];
+      if (z === 0) continue;
+      const sum = sums[label[d]];
+      const row = sample[d] * count;
+      for (let m = 0; m < count; m += 1) sum[m] += z * this.gram[row + m];
+    }
+    for (let d = 0; d < this.size; d += 1) {
+      let value = p[d] + (diagonal ? diagonal[d] * this.z[d] : 0);
+      for (let l = 0; l < coupling.length; l += 1) value += coupling[label[d]][l] * sums[l][sample[d]];
+      this.gradient[d] = value;
+    }
+  }
+
+  /** Coefficient of each sample in the decision function of one label. */
+  coefficients(label = 0) {
+    const coef = new Float64Array(this.centres.length);
+    for (let d = 0; d < this.size; d += 1) {
+      coef[this.dual.sample[d]] += this.dual.coupling[label][this.dual.label[d]] * this.z[d];
+    }
+    return coef;
+  }
+
+  mayRise(d) {
+    return this.z[d] < this.hi[d];
+  }
+
+  mayFall(d) {
+    return this.z[d] > this.lo[d];
+  }
+
+  /** The two thresholds of the group that the step works in (at the end: of the group that is violated most). */
+  computeThresholds() {
+    if (this.step) return this.groupThresholds(this.step.group);
+    const all = Array.from({ length: this.groups }, (_, g) => this.groupThresholds(g));
+    return all.reduce((worst, one) => (one.violation > worst.violation ? one : worst));
+  }
+
+  groupThresholds(group) {
+    let [lowestRise, highestFall] = [Infinity, -Infinity];
+    for (let d = 0; d < this.size; d += 1) {
+      if (this.dual.group[d] !== group) continue;
+      if (this.mayRise(d)) lowestRise = Math.min(lowestRise, this.gradient[d]);
+      if (this.mayFall(d)) highestFall = Math.max(highestFall, this.gradient[d]);
+    }
+    return { group, lowestRise, highestFall, violation: highestFall - lowestRise };
+  }
+
+  /** Per sample: 0 no support vector, 1 free, 2 at its bound. */
+  status() {
+    const status = new Array(this.centres.length).fill(0);
+    for (let d = 0; d < this.size; d += 1) {
+      if (this.z[d] === 0) continue;
+      const free = this.mayRise(d) && this.mayFall(d);
+      const m = this.dual.sample[d];
+      if (free) status[m] = 1;
+      else if (status[m] === 0) status[m] = 2;
+    }
+    return status;
+  }
+
+  multiplier(d, z = this.z[d]) {
+    return this.sign[d] * z || 0;
+  }
+
+  name(d) {
+    return this.trace.names?.[d] ?? String(this.dual.sample[d] + 1);
+  }
+
+  /** The sign the multiplier of a dual index goes by: α, or α* on the lower side of a regressor. */
+  letter(d) {
+    return this.twoSided && this.sign[d] < 0 ? "α*" : "α";
+  }
+
+  sentence(k = this.position) {
+    return this.trace.sentences?.[k] ?? "";
+  }
+}
+
+function readColumns(table) {
+  if (!table) return {};
+  if (typeof table.getChild !== "function") return { ...table };
+  return Object.fromEntries(table.schema.fields.map(({ name }) => [name, table.getChild(name).toArray()]));
+}
+
+/** Runs of equal labels in a sorted list: [{label, from, to}]. */
+function classBlocks(labels) {
+  const blocks = [];
+  labels.forEach((label, place) => {
+    const open = blocks[blocks.length - 1];
+    if (open && open.label === label) open.to = place;
+    else blocks.push({ label, from: place, to: place });
+  });
+  return blocks;
+}
