@@ -6,7 +6,6 @@ Run it with ``python -m tests.bench.player_frames`` in the repository, on a mach
 from __future__ import annotations
 
 import json
-import shutil
 
 import numpy as np
 from playwright.sync_api import sync_playwright
@@ -17,11 +16,11 @@ from svmviz.smo.loop import Options
 from svmviz.trace import Trace, record
 from svmviz.ui import frontend
 from svmviz.ui.player import player_data
+from tests.browser.conftest import FLAGS, chromium_path
 
 POINTS = 200
 STEPS = 500
 GOAL = 50
-FLAGS = ["--no-sandbox", "--disable-gpu"]
 PLAY = """async (message) => {
   const host = document.querySelector(".stage");
   const player = new Player(host, {});
@@ -73,7 +72,7 @@ def main() -> None:
     assert steps is not None
     message = json.loads(json.dumps({"meta": data, "steps": {name: steps[name].tolist() for name in steps}}))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
         page = browser.new_page(viewport={"width": 1366, "height": 768})
         page.set_content('<div class="stage"></div>')
         page.add_style_tag(content=frontend.style())

@@ -43,7 +43,7 @@ def _missing(what: str) -> None:
     pytest.skip(f"{what} is missing.")
 
 
-def _chromium_path() -> str | None:
+def chromium_path() -> str | None:
     """The browser to use: $CHROMIUM, the system's, or (None) the one Playwright has installed."""
     names = ("chromium", "chromium-browser", "google-chrome")
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
@@ -58,7 +58,7 @@ def chromium():
         _missing("Playwright")
     with sync_playwright() as playwright:
         try:
-            browser = playwright.chromium.launch(executable_path=_chromium_path(), args=FLAGS)
+            browser = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
         except Error:
             _missing("Chromium")
         yield browser
@@ -114,7 +114,7 @@ def serve():
     def start(app: str | Path) -> str:
         path = (ROOT / app).resolve()
         if path not in running:
-            running[path] = _start_server(path)
+            running[path] = start_server(path)
         return running[path][1]
 
     yield start
@@ -123,7 +123,8 @@ def serve():
         process.wait(timeout=10)
 
 
-def _start_server(path: Path) -> tuple[subprocess.Popen, str]:
+def start_server(path: Path) -> tuple[subprocess.Popen, str]:
+    """A Streamlit server for an app file, ready to answer, and its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
