@@ -1,0 +1,53 @@
+"""What the README says of the code: the arrows between the rooms, and the script that it shows."""
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOLVER = {"numpy", "scipy", "svmviz"}
+ROOMS = {
+    "solver": (
+        [p for p in (ROOT / "svmviz").rglob("*.py") if not {"ui", "plots"} & set(p.parts)],
+        SOLVER,
+        ("svmviz.ui", "svmviz.plots"),
+    ),
+    "plots": ([*(ROOT / "svmviz" / "plots").rglob("*.py")], SOLVER | {"plotly"}, ("svmviz.ui",)),
+    "pages": ([ROOT / "app.py", *(ROOT / "pages").glob("*.py")], {"streamlit", "svmviz"}, ()),
+}
+
+
+def imported(path):
+    """Every module that a file imports as soon as it is imported itself, by its full name."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: write the whole name of a module"
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_arrows_between_the_rooms_point_one_way(room):
+    paths, packages, closed = ROOMS[room]
+    assert paths
+    for path in paths:
+        for module in imported(path):
+            package = module.partition(".")[0]
+            assert package in packages | sys.stdlib_module_names, f"{path} imports {module}"
+            assert not module.startswith(closed), f"{path} imports {module}"
+
+
+def test_the_script_in_the_readme_runs(capsys):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    scripts = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)
+    assert scripts
+    for script in scripts:
+        exec(compile(script, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "['left']" in printed
+    assert "status='optimal'" in printed
