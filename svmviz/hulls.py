@@ -143,7 +143,7 @@ class _Frame:
 
     def tolerance(self, tol: float) -> Array:
         """Tol along each local coordinate (d,), or what rounding makes of the restored ones if that is more."""
-        return np.maximum(tol, 4 * EPS * np.abs(self.centre) / self.scale)
+        return np.maximum(max(tol, TOL), 4 * EPS * np.abs(self.centre) / self.scale)
 
     def restore(self, local: Array) -> Array:
         """Where local coordinates (m, d) lie among the points."""
@@ -191,7 +191,7 @@ def reduced_hull(points: Array, mu: float, tol: float = TOL) -> Array:
         May coincide or lie on a line.
     mu : float
         Largest weight of a point, from 1/n (the mean alone) to 1 (the convex hull); more than 1 counts as 1.
-    tol : float, default 1e-12
+    tol : float, default (and at least) 1e-12
         What the hull may be off by, relative to the spread of the points. The hull of many thousand points has
         too many corners to list all of them: 1e-4 is enough to draw it.
 
@@ -235,9 +235,7 @@ def _corners(frame: _Frame, reduction: _Reduction, tol: float) -> Array:
     An inner polygon grows: each edge is asked once how far the hull reaches beyond it; if it does, the point
     that reaches farthest comes in between. An edge that nothing lies beyond is an edge of the hull.
     """
-    local = frame.local
-    # Finer than what is dropped in the end: else a corner could stay for the sake of one that was not found.
-    finest = tol / 4
+    local, tol = frame.local, max(tol, TOL)
     angles = np.arange(FIRST_DIRECTIONS) * (2 * np.pi / FIRST_DIRECTIONS)
     corners = _farthest(local, reduction, np.column_stack([np.cos(angles), np.sin(angles)]))
     unasked = np.arange(len(corners))
@@ -245,12 +243,12 @@ def _corners(frame: _Frame, reduction: _Reduction, tol: float) -> Array:
         ends = corners[(unasked + 1) % len(corners)]
         edges = ends - corners[unasked]
         lengths = np.hypot(edges[:, 0], edges[:, 1])
-        long = lengths > finest
+        long = lengths > tol
         unasked, ends, edges = unasked[long], ends[long], edges[long] / lengths[long, None]
         normals = np.column_stack([edges[:, 1], -edges[:, 0]])
         found = _farthest(local, reduction, normals)
         gain = np.minimum(_dots(normals, found - ends), _dots(normals, found - corners[unasked]))
-        beyond = gain > finest
+        beyond = gain > tol
         after = unasked[beyond] + 1
         corners = np.insert(corners, after, found[beyond], axis=0)
         # The k-th point that came in moved all later ones by k; both edges it ends are new.

@@ -15,6 +15,7 @@ from scipy.spatial import ConvexHull
 from svmviz import DualProblem, InvalidProblemError
 from svmviz.gram import Hessian, gram_matrix
 from svmviz.hulls import (
+    _exact_vertex,
     critical_mu,
     feature_plane,
     nearest_points,
@@ -141,6 +142,13 @@ def test_needles_whose_corners_hardly_turn(seed):
     check_hull(points, mu, weighted_hull(points, mu))
 
 
+@pytest.mark.parametrize("seed", [8, 10, 11, 13, 30])
+def test_corners_far_away_stay_corners_when_rounded(seed):
+    points = point_set(np.random.default_rng(seed), "far away", 300)
+    mu = 1.12 / 300
+    check_hull(points, mu, weighted_hull(points, mu))
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     corners=st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=1, max_size=9),
@@ -187,6 +195,7 @@ def test_fewer_corners_when_less_is_asked_for():
     off = (DIRECTIONS @ fine.T).max(axis=1) - (DIRECTIONS @ rough.T).max(axis=1)
     assert off.min() > -1e-12
     assert off.max() < 2e-3 * np.ptp(points, axis=0).max()
+    assert (reduced_hull(points, 0.01, 0.0) == fine).all()
 
 
 def test_many_scores_are_made_in_blocks(monkeypatch):
@@ -215,7 +224,7 @@ def test_exactly_one_kth(k):
     expected = Fraction(sum(i * i for i in range(100 - k, 100)), k)
     for mu in (1 / k, 1 / k * (1 + EPS), 1 / k * (1 - EPS)):
         assert support(points, mu, [[1.0, 0.0]])[0] == pytest.approx(float(expected), rel=1e-14)
-        assert (np.count_nonzero(weighted_hull(points, mu).weights > 1e-12, axis=1) == k).all()
+        assert (np.count_nonzero(weighted_hull(points, mu).weights, axis=1) == k).all()
 
 
 @pytest.mark.parametrize(
@@ -456,6 +465,19 @@ def test_critical_mu_of_intervals(a, b, expected):
             assert found == pytest.approx(float(expected), abs=1e-14)
         else:
             assert found == expected
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_vertex_of_a_linear_program_is_made_exact(seed):
+    rng = np.random.default_rng(seed)
+    columns = rng.normal(size=(3, 40))
+    bounds = (0, 1)
+    vertex = linprog(rng.normal(size=40), A_eq=columns, b_eq=np.zeros(3), bounds=bounds, method="highs-ds").x
+    near = np.clip(vertex + 1e-9 * rng.uniform(-1, 1, 40), 0, 1)
+    found = _exact_vertex(columns, near)
+    np.testing.assert_allclose(found, vertex, atol=1e-13)
+    np.testing.assert_allclose(columns @ found, 0, atol=1e-14)
+    assert np.count_nonzero((found > 0) & (found < 1)) <= 3
 
 
 def test_critical_mu_refuses_what_does_not_fit():
