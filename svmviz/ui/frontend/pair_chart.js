@@ -2,9 +2,8 @@
 
 /** Which bound cut a step short, in a few words; empty where none did. */
 function stoppedBy(replay, step) {
-  const end = (z) => (z === 0 ? "0" : "C");
   const [i, j] = [replay.name(step.i), replay.name(step.j)];
-  const [endI, endJ] = [end(step.z_i_after), end(step.z_j_after)];
+  const [endI, endJ] = [boundName(step.z_i_after), boundName(step.z_j_after)];
   if (step.blocked === BLOCKED_BY_I) return `${i} reaches ${endI}`;
   if (step.blocked === BLOCKED_BY_J) return `${j} reaches ${endJ}`;
   if (!step.blocked) return "";

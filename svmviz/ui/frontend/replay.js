@@ -5,6 +5,11 @@
 const BLOCKED_BY_I = 1;
 const BLOCKED_BY_J = 2;
 
+/** The bound that a multiplier has reached, as it is called. */
+function boundName(z) {
+  return z === 0 ? "0" : "C";
+}
+
 /**
  * A recorded run of sequential minimal optimization, and the state of the problem at one position of it.
  *

@@ -85,8 +85,7 @@ function stepRow() {
 
 /** What stopped a step, as short as it goes. */
 function shortStop(step) {
-  const bound = (z) => (z === 0 ? "0" : "C");
-  if (step.blocked === BLOCKED_BY_I) return `↑ at ${bound(step.z_i_after)}`;
-  if (step.blocked === BLOCKED_BY_J) return `↓ at ${bound(step.z_j_after)}`;
+  if (step.blocked === BLOCKED_BY_I) return `↑ at ${boundName(step.z_i_after)}`;
+  if (step.blocked === BLOCKED_BY_J) return `↓ at ${boundName(step.z_j_after)}`;
   return step.blocked ? "both at bounds" : "minimum";
 }
