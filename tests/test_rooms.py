@@ -51,3 +51,17 @@ def test_the_script_in_the_readme_runs(capsys):
     printed = capsys.readouterr().out
     assert "['left']" in printed
     assert "status='optimal'" in printed
+
+
+def test_the_files_that_the_readme_names_are_there():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"!\[[^]]*\]\(([^)]+)\)", readme)
+    assert len(named) == 3
+    table = re.findall(r"^\| (`.*?) \|", readme, flags=re.MULTILINE)
+    rooms = re.findall(r"`([^`]+)`", " ".join(table))
+    # A name without a folder stands in the folder of the one before it.
+    folder = ROOT
+    for name in named + rooms:
+        path = ROOT / name if (ROOT / name).exists() else folder / name
+        assert path.exists(), name
+        folder = path.parent
