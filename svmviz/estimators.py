@@ -39,6 +39,7 @@ class Estimator:
     tol: float
     max_iter: int
     selection: str
+    newton: bool
 
     @classmethod
     def _parameter_names(cls) -> list[str]:
@@ -76,7 +77,7 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def _options(self) -> Options:
-        return Options(tol=self.tol, max_iter=self.max_iter, selection=self.selection)
+        return Options(self.tol, self.max_iter, self.selection, self.newton)
 
     def _start_fit(self, X: Array) -> Kernel:
         """Remember the training data and make the kernel."""
@@ -124,7 +125,10 @@ class SVC(Estimator):
     class_weight : dict, "balanced" or None, default None
         Multiplies C for each class.
     decision_function_shape : "ovr" or "ovo", default "ovr"
-    selection : "second_order", "max_violating" or "platt"
+    selection : "second_order", "max_violating" or "platt", default "second_order"
+        How the pair is picked.
+    newton : bool, default True
+        Whether to jump to the minimum over the free multipliers from time to time; see `svmviz.smo.Options`.
 
     Attributes
     ----------
@@ -164,6 +168,7 @@ class SVC(Estimator):
         class_weight: dict[Any, float] | str | None = None,
         decision_function_shape: str = "ovr",
         selection: str = "second_order",
+        newton: bool = True,
     ):
         self.C = C
         self.kernel = kernel
@@ -175,6 +180,7 @@ class SVC(Estimator):
         self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
         self.selection = selection
+        self.newton = newton
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples X (n, d) with labels y (n,) of any type.
@@ -360,7 +366,7 @@ class SVR(Estimator):
         Upper bound on the multipliers.
     epsilon : float, default 0.1
         Half-width of the tube, in units of the target.
-    kernel, degree, gamma, coef0, tol, max_iter, selection
+    kernel, degree, gamma, coef0, tol, max_iter, selection, newton
         As for `SVC`.
 
     Attributes
@@ -395,6 +401,7 @@ class SVR(Estimator):
         tol: float = 1e-3,
         max_iter: int = -1,
         selection: str = "second_order",
+        newton: bool = True,
     ):
         self.C = C
         self.epsilon = epsilon
@@ -405,6 +412,7 @@ class SVR(Estimator):
         self.tol = tol
         self.max_iter = max_iter
         self.selection = selection
+        self.newton = newton
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples X (n, d) with targets y (n,).

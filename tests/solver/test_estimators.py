@@ -95,6 +95,15 @@ def test_scikit_learn_can_clone_and_cross_validate():
     assert clone(SVR(epsilon=0.3)).epsilon == 0.3
 
 
+def test_pairs_alone_come_within_their_gap_of_the_newton_phase():
+    X, y = two_classes()
+    for make, target in ((SVC, y), (SVR, X[:, 0])):
+        exact = make(C=10.0).fit(X, target).certificate_
+        plain = make(C=10.0, newton=False).fit(X, target).certificate_
+        assert plain.iterations > exact.iterations
+        assert exact.objective - exact.gap <= plain.objective <= exact.objective + plain.gap
+
+
 def test_bias_interval_without_free_multipliers():
     # Tiny C: every multiplier is at its bound and any bias in an interval is optimal.
     X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
