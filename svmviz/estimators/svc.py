@@ -1,111 +1,24 @@
-"""fit and predict with scikit-learn's conventions."""
+"""C-support vector classification."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 
-from svmviz.checks import check_labels, check_number, check_samples, check_targets, check_weights
+from svmviz.checks import check_labels, check_number, check_samples, check_weights
 from svmviz.errors import InvalidProblemError
-from svmviz.gram import Hessian, gram_matrix, kernel_values
-from svmviz.kernels import Kernel, make_kernel
-from svmviz.machines import svc, svr
-from svmviz.machines.expansion import Expansion, expand
-from svmviz.problem import Certificate, DualProblem, Status
-from svmviz.smo.loop import Options, minimize
+from svmviz.estimators.base import Estimator, KernelLike, combine, solve
+from svmviz.gram import gram_matrix
+from svmviz.kernels import Kernel
+from svmviz.machines import svc
+from svmviz.machines.expansion import Expansion
+from svmviz.problem import Certificate
+from svmviz.smo.loop import Options
 
 Array = np.ndarray
-KernelLike = str | Kernel | Callable[[Array, Array], Array]
-
-# From best to worst: of several problems the worst status is that of the whole.
-_STATUSES: tuple[Status, ...] = ("optimal", "stationary", "no progress", "capped")
-
-
-class Estimator:
-    """What all machines share: parameters, the kernel, checked data."""
-
-    estimator_type: str
-    kernel: KernelLike
-    support_: Array
-    support_vectors_: Array
-    gamma: str | float
-    degree: float
-    coef0: float
-    tol: float
-    max_iter: int
-    selection: str
-    newton: bool
-
-    @classmethod
-    def _parameter_names(cls) -> list[str]:
-        return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's parameters by name; `deep` is there for scikit-learn and changes nothing."""
-        return {name: getattr(self, name) for name in self._parameter_names()}
-
-    def set_params(self, **parameters: Any) -> Self:
-        """Change parameters by name; ValueError for a name that the constructor does not have."""
-        unknown = set(parameters) - set(self._parameter_names())
-        if unknown:
-            raise ValueError(f"{type(self).__name__} has no parameter {', '.join(sorted(unknown))}.")
-        for name, value in parameters.items():
-            setattr(self, name, value)
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks of an estimator; imported only when it is scikit-learn that asks."""
-        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
-
-        classifier = self.estimator_type == "classifier"
-        return Tags(
-            estimator_type=self.estimator_type,
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags() if classifier else None,
-            regressor_tags=None if classifier else RegressorTags(),
-            input_tags=InputTags(pairwise=self.kernel == "precomputed"),
-        )
-
-    def __repr__(self) -> str:
-        parameters = inspect.signature(type(self).__init__).parameters
-        changed = (f"{n}={v!r}" for n, v in self.get_params().items() if v is not parameters[n].default)
-        return f"{type(self).__name__}({', '.join(changed)})"
-
-    def _options(self) -> Options:
-        return Options(self.tol, self.max_iter, self.selection, self.newton)
-
-    def _start_fit(self, X: Array) -> Kernel:
-        """Remember the training data and make the kernel."""
-        self.n_features_in_ = X.shape[1]
-        self._kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
-        if self._kernel.name == "precomputed" and X.shape[0] != X.shape[1]:
-            raise InvalidProblemError(
-                f"A precomputed kernel must be square, one row and column a sample, not {X.shape}."
-            )
-        return self._kernel
-
-    def _kernel_values(self, X: Any) -> Array:
-        """k(x, support vectors), (n, n_support), for new samples."""
-        if not hasattr(self, "_kernel"):
-            raise ValueError(f"This {type(self).__name__} is not fitted yet: call fit first.")
-        X = check_samples(X)
-        if X.shape[1] != self.n_features_in_:
-            raise InvalidProblemError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} was trained with {self.n_features_in_}."
-            )
-        if self._kernel.name == "precomputed":
-            return X[:, self.support_]
-        return kernel_values(self._kernel, X, self.support_vectors_)
-
-    @property
-    def kernel_(self) -> Kernel:
-        """The kernel with the numbers behind "scale" and "auto" filled in."""
-        return self._kernel
 
 
 class SVC(Estimator):
@@ -347,120 +260,5 @@ def _fit_pair(
         )
     problem = svc.dual_problem(signs, bounds[rows])
     pair_K = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
-    expansion, certificate = _solve(problem, pair_K, kernel, options)
+    expansion, certificate = solve(problem, pair_K, kernel, options)
     return ClassPair(classes, rows, expansion, certificate)
-
-
-def _solve(problem: DualProblem, K: Array, kernel: Kernel, options: Options) -> tuple[Expansion, Certificate]:
-    solution = minimize(problem, Hessian(problem, K, kernel.positive_semidefinite), options)
-    expansion = expand(problem, solution.z, solution.gradient, len(K))
-    return expansion, solution.certificate.with_primal()
-
-
-class SVR(Estimator):
-    """epsilon-support vector regression.
-
-    Parameters
-    ----------
-    C : float, default 1.0
-        Upper bound on the multipliers.
-    epsilon : float, default 0.1
-        Half-width of the tube, in units of the target.
-    kernel, degree, gamma, coef0, tol, max_iter, selection, newton
-        As for `SVC`.
-
-    Attributes
-    ----------
-    support_ : ndarray (n_support,) of int
-    support_vectors_ : ndarray (n_support, n_features)
-    dual_coef_ : ndarray (1, n_support)
-    intercept_ : ndarray (1,)
-    n_iter_ : int
-        Pairs moved.
-    certificate_ : Certificate
-    expansion_ : Expansion
-        The decision function with its bias interval and which support vectors are free.
-
-    Raises
-    ------
-    InvalidProblemError
-        By `fit`, for data or parameters that cannot be used; the message says what to change.
-    """
-
-    estimator_type = "regressor"
-
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        kernel: KernelLike = "rbf",
-        degree: float = 3,
-        gamma: str | float = "scale",
-        coef0: float = 0.0,
-        tol: float = 1e-3,
-        max_iter: int = -1,
-        selection: str = "second_order",
-        newton: bool = True,
-    ):
-        self.C = C
-        self.epsilon = epsilon
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.max_iter = max_iter
-        self.selection = selection
-        self.newton = newton
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on samples X (n, d) with targets y (n,).
-
-        Parameters
-        ----------
-        X : array (n, d)
-        y : array (n,)
-        sample_weight : array (n,), optional
-            Multiplies C for each sample.
-        """
-        X, options = check_samples(X), self._options()
-        targets = check_targets(y, X)
-        bounds = svc.upper_bounds(self.C, len(X)) * check_weights(sample_weight, len(X))
-        problem = svr.dual_problem(targets, bounds, self.epsilon)
-        kernel = self._start_fit(X)
-        self.expansion_, self.certificate_ = _solve(problem, gram_matrix(kernel, X), kernel, options)
-        self.support_ = self.expansion_.support
-        self.support_vectors_ = X[self.support_]
-        self.dual_coef_ = self.expansion_.coef[self.support_][None, :]
-        self.intercept_ = np.array([self.expansion_.bias])
-        self.n_iter_ = self.certificate_.iterations
-        return self
-
-    def predict(self, X: Any) -> Array:
-        """Predicted targets (n,) of samples X (n, d)."""
-        values = self._kernel_values(X)
-        return values @ self.dual_coef_[0] + self.intercept_[0]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2: 1 minus the squared errors over those of the mean; at most 1."""
-        predicted = self.predict(X)
-        y = check_targets(y, predicted)
-        weights = check_weights(sample_weight, len(y))
-        errors = float((weights * (y - predicted) ** 2).sum())
-        spread = float((weights * (y - np.average(y, weights=weights)) ** 2).sum())
-        if spread == 0:
-            return 1.0 if errors == 0 else 0.0
-        return 1.0 - errors / spread
-
-
-def combine(certificates: list[Certificate]) -> Certificate:
-    """One certificate for several independent problems."""
-    whole = Certificate(
-        objective=sum(c.objective for c in certificates),
-        gap=sum(c.gap for c in certificates),
-        violation=max(c.violation for c in certificates),
-        status=max((c.status for c in certificates), key=_STATUSES.index),
-        iterations=sum(c.iterations for c in certificates),
-    )
-    return whole.with_primal()

@@ -1,0 +1,124 @@
+"""What all estimators share: parameters, kernel values, and one solved problem or several."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from svmviz.checks import check_samples
+from svmviz.errors import InvalidProblemError
+from svmviz.gram import Hessian, kernel_values
+from svmviz.kernels import Kernel, make_kernel
+from svmviz.machines.expansion import Expansion, expand
+from svmviz.problem import Certificate, DualProblem, Status
+from svmviz.smo.loop import Options, minimize
+
+Array = np.ndarray
+KernelLike = str | Kernel | Callable[[Array, Array], Array]
+
+# From best to worst: of several problems the worst status is that of the whole.
+_STATUSES: tuple[Status, ...] = ("optimal", "stationary", "no progress", "capped")
+
+
+class Estimator:
+    """What all machines share: parameters, the kernel, checked data."""
+
+    estimator_type: str
+    kernel: KernelLike
+    support_: Array
+    support_vectors_: Array
+    gamma: str | float
+    degree: float
+    coef0: float
+    tol: float
+    max_iter: int
+    selection: str
+    newton: bool
+
+    @classmethod
+    def _parameter_names(cls) -> list[str]:
+        return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's parameters by name; `deep` is there for scikit-learn and changes nothing."""
+        return {name: getattr(self, name) for name in self._parameter_names()}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters by name; ValueError for a name that the constructor does not have."""
+        unknown = set(parameters) - set(self._parameter_names())
+        if unknown:
+            raise ValueError(f"{type(self).__name__} has no parameter {', '.join(sorted(unknown))}.")
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of an estimator; imported only when it is scikit-learn that asks."""
+        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
+
+        classifier = self.estimator_type == "classifier"
+        return Tags(
+            estimator_type=self.estimator_type,
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags() if classifier else None,
+            regressor_tags=None if classifier else RegressorTags(),
+            input_tags=InputTags(pairwise=self.kernel == "precomputed"),
+        )
+
+    def __repr__(self) -> str:
+        parameters = inspect.signature(type(self).__init__).parameters
+        changed = (f"{n}={v!r}" for n, v in self.get_params().items() if v is not parameters[n].default)
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _options(self) -> Options:
+        return Options(self.tol, self.max_iter, self.selection, self.newton)
+
+    def _start_fit(self, X: Array) -> Kernel:
+        """Remember the training data and make the kernel."""
+        self.n_features_in_ = X.shape[1]
+        self._kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+        if self._kernel.name == "precomputed" and X.shape[0] != X.shape[1]:
+            raise InvalidProblemError(
+                f"A precomputed kernel must be square, one row and column a sample, not {X.shape}."
+            )
+        return self._kernel
+
+    def _kernel_values(self, X: Any) -> Array:
+        """k(x, support vectors), (n, n_support), for new samples."""
+        if not hasattr(self, "_kernel"):
+            raise ValueError(f"This {type(self).__name__} is not fitted yet: call fit first.")
+        X = check_samples(X)
+        if X.shape[1] != self.n_features_in_:
+            raise InvalidProblemError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} was trained with {self.n_features_in_}."
+            )
+        if self._kernel.name == "precomputed":
+            return X[:, self.support_]
+        return kernel_values(self._kernel, X, self.support_vectors_)
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel with the numbers behind "scale" and "auto" filled in."""
+        return self._kernel
+
+
+def solve(problem: DualProblem, K: Array, kernel: Kernel, options: Options) -> tuple[Expansion, Certificate]:
+    """Minimise a problem of one group over the Gram matrix K and read its decision function."""
+    solution = minimize(problem, Hessian(problem, K, kernel.positive_semidefinite), options)
+    expansion = expand(problem, solution.z, solution.gradient, len(K))
+    return expansion, solution.certificate.with_primal()
+
+
+def combine(certificates: list[Certificate]) -> Certificate:
+    """One certificate for several independent problems."""
+    whole = Certificate(
+        objective=sum(c.objective for c in certificates),
+        gap=sum(c.gap for c in certificates),
+        violation=max(c.violation for c in certificates),
+        status=max((c.status for c in certificates), key=_STATUSES.index),
+        iterations=sum(c.iterations for c in certificates),
+    )
+    return whole.with_primal()
