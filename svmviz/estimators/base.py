@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 
-from svmviz.checks import check_samples
+from svmviz.checks import check_labels, check_samples, check_targets, check_weights
 from svmviz.errors import InvalidProblemError
 from svmviz.gram import Hessian, kernel_values
 from svmviz.kernels import Kernel, make_kernel
@@ -23,7 +24,7 @@ KernelLike = str | Kernel | Callable[[Array, Array], Array]
 _STATUSES: tuple[Status, ...] = ("optimal", "stationary", "no progress", "capped")
 
 
-class Estimator:
+class Estimator(ABC):
     """What all machines share: parameters, the kernel, checked data."""
 
     estimator_type: str
@@ -59,12 +60,12 @@ class Estimator:
         """What scikit-learn asks of an estimator; imported only when it is scikit-learn that asks."""
         from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
 
-        classifier = self.estimator_type == "classifier"
+        kind = self.estimator_type
         return Tags(
-            estimator_type=self.estimator_type,
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags() if classifier else None,
-            regressor_tags=None if classifier else RegressorTags(),
+            estimator_type=kind,
+            target_tags=TargetTags(required=kind in ("classifier", "regressor")),
+            classifier_tags=ClassifierTags() if kind == "classifier" else None,
+            regressor_tags=RegressorTags() if kind == "regressor" else None,
             input_tags=InputTags(pairwise=self.kernel == "precomputed"),
         )
 
@@ -105,6 +106,54 @@ class Estimator:
         return self._kernel
 
 
+class Classifier(Estimator):
+    """What all classifiers share."""
+
+    estimator_type = "classifier"
+    classes_: Array
+
+    @abstractmethod
+    def predict(self, X: Any) -> Array:
+        """Labels (n,) of samples X (n, d)."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the samples whose label is predicted right, 0 to 1."""
+        predicted = self.predict(X)
+        y = check_labels(y, predicted)
+        return float(np.average(predicted == y, weights=check_weights(sample_weight, len(y))))
+
+
+class Regressor(Estimator):
+    """What all regressors share: f(x) = sum of coef_i k(x_i, x) + bias."""
+
+    estimator_type = "regressor"
+
+    def _take(self, X: Array, expansion: Expansion, certificate: Certificate) -> None:
+        """Keep the fitted function."""
+        self.expansion_, self.certificate_ = expansion, certificate
+        self.support_ = expansion.support
+        self.support_vectors_ = X[self.support_]
+        self.dual_coef_ = expansion.coef[self.support_][None, :]
+        self.intercept_ = np.array([expansion.bias])
+        self.n_iter_ = certificate.iterations
+
+    def predict(self, X: Any) -> Array:
+        """Predicted targets (n,) of samples X (n, d)."""
+        values = self._kernel_values(X)
+        return values @ self.dual_coef_[0] + self.intercept_[0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2: 1 minus the squared errors over those of the mean; at most 1."""
+        predicted = self.predict(X)
+        y = check_targets(y, predicted)
+        weights = check_weights(sample_weight, len(y))
+        errors = float((weights * (y - predicted) ** 2).sum())
+        spread = float((weights * (y - np.average(y, weights=weights)) ** 2).sum())
+        if spread == 0:
+            return 1.0 if errors == 0 else 0.0
+        return 1.0 - errors / spread
+
+
 def solve(problem: DualProblem, K: Array, kernel: Kernel, options: Options) -> tuple[Expansion, Certificate]:
     """Minimise a problem of one group over the Gram matrix K and read its decision function."""
     solution = minimize(problem, Hessian(problem, K, kernel.positive_semidefinite), options)
@@ -121,4 +170,4 @@ def combine(certificates: list[Certificate]) -> Certificate:
         status=max((c.status for c in certificates), key=_STATUSES.index),
         iterations=sum(c.iterations for c in certificates),
     )
-    return whole.with_primal()
+    return whole.with_primal() if all(c.primal is not None for c in certificates) else whole

@@ -7,14 +7,14 @@ from typing import Any, Self
 import numpy as np
 
 from svmviz.checks import check_samples, check_targets, check_weights
-from svmviz.estimators.base import Estimator, KernelLike, solve
+from svmviz.estimators.base import KernelLike, Regressor, solve
 from svmviz.gram import gram_matrix
 from svmviz.machines import svc, svr
 
 Array = np.ndarray
 
 
-class SVR(Estimator):
+class SVR(Regressor):
     """epsilon-support vector regression.
 
     Parameters
@@ -43,8 +43,6 @@ class SVR(Estimator):
     InvalidProblemError
         By `fit`, for data or parameters that cannot be used; the message says what to change.
     """
-
-    estimator_type = "regressor"
 
     def __init__(
         self,
@@ -86,26 +84,5 @@ class SVR(Estimator):
         bounds = svc.upper_bounds(self.C, len(X)) * check_weights(sample_weight, len(X))
         problem = svr.dual_problem(targets, bounds, self.epsilon)
         kernel = self._start_fit(X)
-        self.expansion_, self.certificate_ = solve(problem, gram_matrix(kernel, X), kernel, options)
-        self.support_ = self.expansion_.support
-        self.support_vectors_ = X[self.support_]
-        self.dual_coef_ = self.expansion_.coef[self.support_][None, :]
-        self.intercept_ = np.array([self.expansion_.bias])
-        self.n_iter_ = self.certificate_.iterations
+        self._take(X, *solve(problem, gram_matrix(kernel, X), kernel, options))
         return self
-
-    def predict(self, X: Any) -> Array:
-        """Predicted targets (n,) of samples X (n, d)."""
-        values = self._kernel_values(X)
-        return values @ self.dual_coef_[0] + self.intercept_[0]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2: 1 minus the squared errors over those of the mean; at most 1."""
-        predicted = self.predict(X)
-        y = check_targets(y, predicted)
-        weights = check_weights(sample_weight, len(y))
-        errors = float((weights * (y - predicted) ** 2).sum())
-        spread = float((weights * (y - np.average(y, weights=weights)) ** 2).sum())
-        if spread == 0:
-            return 1.0 if errors == 0 else 0.0
-        return 1.0 - errors / spread

@@ -1,0 +1,186 @@
+"""One against one: a two-class machine for every two classes, then a vote."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Self
+
+import numpy as np
+
+from svmviz.checks import check_labels, check_samples, check_weights
+from svmviz.errors import InvalidProblemError
+from svmviz.estimators.base import Classifier, combine
+from svmviz.gram import gram_matrix
+from svmviz.kernels import Kernel
+from svmviz.machines.expansion import Expansion
+from svmviz.problem import Certificate
+from svmviz.smo.loop import Options
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class ClassPair:
+    """A two-class problem inside a `PairwiseClassifier`.
+
+    Attributes
+    ----------
+    classes : tuple of int
+        Codes (a, b), a < b; positive decision values vote for b.
+    rows : ndarray (m,)
+        The samples of the two classes.
+    expansion : Expansion
+        Over these rows.
+    certificate : Certificate
+    """
+
+    classes: tuple[int, int]
+    rows: Array
+    expansion: Expansion
+    certificate: Certificate
+
+
+class PairwiseClassifier(Classifier):
+    """What `SVC` and `NuSVC` share: all but the two-class problem."""
+
+    decision_function_shape: str
+
+    @abstractmethod
+    def _bounds(self, y: Array, weights: Array) -> Array:
+        """The largest multiplier of each sample (n,)."""
+
+    @abstractmethod
+    def _solve_two(
+        self, signs: Array, bounds: Array, K: Array, kernel: Kernel, options: Options
+    ) -> tuple[Expansion, Certificate]:
+        """Train on two classes, with signs (m,) and the Gram matrix K (m, m)."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on samples X (n, d) with labels y (n,) of any type.
+
+        Parameters
+        ----------
+        X : array (n, d)
+        y : array (n,)
+        sample_weight : array (n,), optional
+            Multiplies the largest multiplier of each sample; a weight of 0 leaves the sample out.
+        """
+        X = check_samples(X)
+        y, options = check_labels(y, X), self._options()
+        if self.decision_function_shape not in ("ovr", "ovo"):
+            raise InvalidProblemError(
+                f'decision_function_shape must be "ovr" or "ovo", not {self.decision_function_shape!r}.'
+            )
+        bounds = self._bounds(y, check_weights(sample_weight, len(y)))
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        present = np.unique(codes[bounds > 0])
+        if len(self.classes_) < 2:
+            raise InvalidProblemError("There is only one class: add samples of a second class.")
+        if len(present) < 2:
+            raise InvalidProblemError("All samples of weight above 0 are of one class: give others a weight.")
+        kernel = self._start_fit(X)
+        K = gram_matrix(kernel, X)
+        self.pairs_ = [
+            self._fit_pair(K, kernel, codes, bounds, (a, b), options)
+            for a, b in combinations(range(len(self.classes_)), 2)
+        ]
+        self._read_pairs(X, codes)
+        return self
+
+    def _fit_pair(
+        self,
+        K: Array,
+        kernel: Kernel,
+        codes: Array,
+        bounds: Array,
+        classes: tuple[int, int],
+        options: Options,
+    ) -> ClassPair:
+        a, b = classes
+        rows = np.flatnonzero(((codes == a) | (codes == b)) & (bounds > 0))
+        signs = np.where(codes[rows] == b, 1.0, -1.0)
+        if not ((signs > 0).any() and (signs < 0).any()):
+            raise InvalidProblemError(
+                "A class has only samples of weight 0: give one of them a weight or drop the class."
+            )
+        pair_K = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
+        expansion, certificate = self._solve_two(signs, bounds[rows], pair_K, kernel, options)
+        return ClassPair(classes, rows, expansion, certificate)
+
+    def _read_pairs(self, X: Array, codes: Array) -> None:
+        support = np.zeros(len(X), dtype=bool)
+        for pair in self.pairs_:
+            support[pair.rows[pair.expansion.support]] = True
+        indices = np.flatnonzero(support)
+        self.support_ = indices[np.argsort(codes[indices], kind="stable")]
+        self.support_vectors_ = X[self.support_]
+        self.n_support_ = np.bincount(codes[self.support_], minlength=len(self.classes_))
+        self.dual_coef_ = self._dual_coef(codes)
+        # scikit-learn: with two classes a positive value means the second, with more the first of the pair.
+        sign = 1.0 if len(self.classes_) == 2 else -1.0
+        self.intercept_ = sign * np.array([pair.expansion.bias for pair in self.pairs_])
+        self.n_iter_ = np.array([pair.certificate.iterations for pair in self.pairs_])
+        self.certificate_ = combine([pair.certificate for pair in self.pairs_])
+
+    def _dual_coef(self, codes: Array) -> Array:
+        place = {int(sample): k for k, sample in enumerate(self.support_)}
+        n_classes = len(self.classes_)
+        sign = 1.0 if n_classes == 2 else -1.0
+        dual_coef = np.zeros((n_classes - 1, len(self.support_)))
+        for pair in self.pairs_:
+            a, b = pair.classes
+            for k in pair.expansion.support:
+                sample = int(pair.rows[k])
+                row = b - 1 if codes[sample] == a else a
+                dual_coef[row, place[sample]] = sign * pair.expansion.coef[k]
+        return dual_coef
+
+    def _pair_decisions(self, X: Any) -> Array:
+        """(n, n_pairs): positive votes for the second class of the pair."""
+        values = self._kernel_values(X)
+        place = np.full(int(self.support_.max(initial=-1)) + 1, -1)
+        place[self.support_] = np.arange(len(self.support_))
+        decisions = np.empty((len(values), len(self.pairs_)))
+        for k, pair in enumerate(self.pairs_):
+            chosen = pair.expansion.support
+            decisions[:, k] = values[:, place[pair.rows[chosen]]] @ pair.expansion.coef[chosen]
+            decisions[:, k] += pair.expansion.bias
+        return decisions
+
+    def decision_function(self, X: Any) -> Array:
+        """Decision values of samples X (n, d).
+
+        Returns
+        -------
+        ndarray
+            Two classes: (n,), positive for classes_[1]. More: (n, n_classes) for "ovr", votes plus a fraction
+            that orders ties; (n, n_pairs) for "ovo", positive for the first class of the pair.
+        """
+        decisions = self._pair_decisions(X)
+        if len(self.classes_) == 2:
+            return decisions[:, 0]
+        if self.decision_function_shape == "ovo":
+            return -decisions
+        return self._votes(decisions)
+
+    def _votes(self, decisions: Array) -> Array:
+        """Votes and, between equal votes, the summed decision values squeezed into (-1/3, 1/3)."""
+        n_classes = len(self.classes_)
+        votes, confidence = np.zeros((2, len(decisions), n_classes))
+        for k, pair in enumerate(self.pairs_):
+            a, b = pair.classes
+            confidence[:, b] += decisions[:, k]
+            confidence[:, a] -= decisions[:, k]
+            votes[:, b] += decisions[:, k] > 0
+            votes[:, a] += decisions[:, k] <= 0
+        return votes + confidence / (3 * (np.abs(confidence) + 1))
+
+    def predict(self, X: Any) -> Array:
+        """Labels of samples X (n, d); with more than two classes the most votes, ties to the earlier class."""
+        decisions = self._pair_decisions(X)
+        if len(self.classes_) == 2:
+            return self.classes_[(decisions[:, 0] > 0).astype(int)]
+        votes = np.floor(self._votes(decisions) + 0.5)
+        return self.classes_[votes.argmax(axis=1)]
