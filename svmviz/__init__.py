@@ -1,9 +1,24 @@
 """svmviz: support vector machines solved step by step, with a certificate for every result."""
 
 from svmviz.errors import InvalidProblemError
-from svmviz.estimators import SVC, SVR
+from svmviz.estimators import ADSVC, MCSVC, SVC, SVR, MuSVC, NuSVC, NuSVR, OneClassSVM
 from svmviz.problem import Certificate, DualProblem
 from svmviz.smo.steps import Step
 from svmviz.trace import Trace, record
 
-__all__ = ["SVC", "SVR", "Certificate", "DualProblem", "InvalidProblemError", "Step", "Trace", "record"]
+__all__ = [
+    "ADSVC",
+    "MCSVC",
+    "SVC",
+    "SVR",
+    "Certificate",
+    "DualProblem",
+    "InvalidProblemError",
+    "MuSVC",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "Step",
+    "Trace",
+    "record",
+]

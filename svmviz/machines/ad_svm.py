@@ -110,6 +110,10 @@ class Prototypes:
     coef: Array
     products: Array
 
+    def at(self, samples: Array) -> Prototypes:
+        """The same prototypes over these samples only, which must hold all that have a weight."""
+        return Prototypes(self.coef[:, samples], self.products)
+
     @property
     def normals(self) -> Array:
         """Weights (P, n_samples) of w_p = v_p - mean(v), equation 2.2.16."""

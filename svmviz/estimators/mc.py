@@ -1,0 +1,104 @@
+"""The multi-class machine of Crammer and Singer."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from svmviz.checks import check_labels, check_samples, check_weights
+from svmviz.errors import InvalidProblemError
+from svmviz.estimators.base import Classifier, KernelLike
+from svmviz.gram import Hessian, gram_matrix
+from svmviz.machines import mc_svm
+from svmviz.smo.loop import minimize
+
+Array = np.ndarray
+
+
+class MCSVC(Classifier):
+    """Multi-class support vector classification with one slack a sample, without a bias.
+
+    Parameters
+    ----------
+    beta : float, default 1.0
+        Weight of the regulariser; 1 / C.
+    kernel, degree, gamma, coef0, tol, max_iter, selection, newton
+        As for `SVC`.
+
+    Attributes
+    ----------
+    classes_ : ndarray (n_classes,)
+    support_, support_vectors_, n_iter_, certificate_
+        As for `SVR`.
+    dual_coef_ : ndarray (n_classes, n_support)
+        f_r(x) = sum of dual_coef_[r, i] k(x_i, x).
+
+    Raises
+    ------
+    InvalidProblemError
+        By `fit`, for data or parameters that cannot be used; the message says what to change.
+    """
+
+    def __init__(
+        self,
+        *,
+        beta: float = 1.0,
+        kernel: KernelLike = "rbf",
+        degree: float = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        selection: str = "second_order",
+        newton: bool = True,
+    ):
+        self.beta = beta
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.selection = selection
+        self.newton = newton
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on samples X (n, d) with labels y (n,) of any type.
+
+        Parameters
+        ----------
+        X : array (n, d)
+        y : array (n,)
+        sample_weight : array (n,), optional
+            Weight of each sample's slack.
+        """
+        X = check_samples(X)
+        y, options = check_labels(y, X), self._options()
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        n_classes = len(self.classes_)
+        if n_classes < 2:
+            raise InvalidProblemError("There is only one class: add samples of a second class.")
+        problem = mc_svm.dual_problem(codes, n_classes, self.beta, check_weights(sample_weight, len(X)))
+        kernel = self._start_fit(X)
+        hessian = Hessian(problem, gram_matrix(kernel, X), kernel.positive_semidefinite)
+        solution = minimize(problem, hessian, options)
+        coef = mc_svm.read(problem, solution.z, len(X))
+        self.certificate_ = solution.certificate
+        self.support_ = np.flatnonzero(coef.any(axis=0))
+        self.support_vectors_ = X[self.support_]
+        self.dual_coef_ = coef[:, self.support_]
+        self.n_iter_ = solution.certificate.iterations
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """f_r(x) of each class, (n, n_classes), the largest wins; with two classes (n,), positive for classes_[1]."""
+        scores = self._kernel_values(X) @ self.dual_coef_.T
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """Labels (n,) of samples X (n, d)."""
+        decisions = self.decision_function(X)
+        if len(self.classes_) == 2:
+            return self.classes_[(decisions > 0).astype(int)]
+        return self.classes_[decisions.argmax(axis=1)]
