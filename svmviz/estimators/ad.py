@@ -8,11 +8,11 @@ import numpy as np
 
 from svmviz.checks import check_labels, check_number, check_samples
 from svmviz.errors import InvalidProblemError
-from svmviz.estimators.base import Classifier, KernelLike
-from svmviz.gram import Hessian, gram_matrix
+from svmviz.estimators.base import Classifier, KernelLike, ScoreClassifier, minimized
+from svmviz.gram import gram_matrix
 from svmviz.machines import ad_svm
 from svmviz.machines.expansion import group_multipliers
-from svmviz.smo.loop import Solution, minimize
+from svmviz.smo.loop import Solution
 
 Array = np.ndarray
 
@@ -32,7 +32,7 @@ class _PrototypeClassifier(Classifier):
         problem = ad_svm.dual_problem(codes, check_number("mu", self.mu), links)
         kernel = self._start_fit(X)
         K = gram_matrix(kernel, X)
-        solution = minimize(problem, Hessian(problem, K, kernel.positive_semidefinite), options)
+        solution = minimized(problem, K, kernel, options)
         self._problem = problem
         self.prototypes_ = ad_svm.read(problem, solution.z, K)
         self.certificate_ = solution.certificate
@@ -43,7 +43,7 @@ class _PrototypeClassifier(Classifier):
         return solution
 
 
-class ADSVC(_PrototypeClassifier):
+class ADSVC(_PrototypeClassifier, ScoreClassifier):
     """All-Distances support vector classification: any number of classes at once.
 
     Parameters
@@ -107,24 +107,8 @@ class ADSVC(_PrototypeClassifier):
         self._fit_prototypes(X, y, self.pair_weights)
         return self
 
-    def decision_function(self, X: Any) -> Array:
-        """How much each class claims samples X (n, d).
-
-        Returns
-        -------
-        ndarray
-            (n, n_classes), the largest wins; with two classes (n,), positive for classes_[1].
-        """
-        values = self._kernel_values(X)
-        scores = self.prototypes_.at(self.support_).scores(values, self.rule)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict(self, X: Any) -> Array:
-        """Labels (n,) of samples X (n, d)."""
-        decisions = self.decision_function(X)
-        if len(self.classes_) == 2:
-            return self.classes_[(decisions > 0).astype(int)]
-        return self.classes_[decisions.argmax(axis=1)]
+    def _scores(self, values: Array) -> Array:
+        return self.prototypes_.at(self.support_).scores(values, self.rule)
 
 
 class MuSVC(_PrototypeClassifier):

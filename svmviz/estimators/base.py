@@ -15,7 +15,7 @@ from svmviz.gram import Hessian, kernel_values
 from svmviz.kernels import Kernel, make_kernel
 from svmviz.machines.expansion import Expansion, expand
 from svmviz.problem import Certificate, DualProblem, Status
-from svmviz.smo.loop import Options, minimize
+from svmviz.smo.loop import Options, Solution, minimize
 
 Array = np.ndarray
 KernelLike = str | Kernel | Callable[[Array, Array], Array]
@@ -31,6 +31,7 @@ class Estimator(ABC):
     kernel: KernelLike
     support_: Array
     support_vectors_: Array
+    n_iter_: int | Array
     gamma: str | float
     degree: float
     coef0: float
@@ -100,6 +101,15 @@ class Estimator(ABC):
             return X[:, self.support_]
         return kernel_values(self._kernel, X, self.support_vectors_)
 
+    def _take(self, X: Array, expansion: Expansion, certificate: Certificate) -> None:
+        """Keep the fitted function."""
+        self.expansion_, self.certificate_ = expansion, certificate
+        self.support_ = expansion.support
+        self.support_vectors_ = X[self.support_]
+        self.dual_coef_ = expansion.coef[self.support_][None, :]
+        self.intercept_ = np.array([expansion.bias])
+        self.n_iter_ = certificate.iterations
+
     @property
     def kernel_(self) -> Kernel:
         """The kernel with the numbers behind "scale" and "auto" filled in."""
@@ -123,19 +133,36 @@ class Classifier(Estimator):
         return float(np.average(predicted == y, weights=check_weights(sample_weight, len(y))))
 
 
+class ScoreClassifier(Classifier):
+    """A classifier that scores every class: the largest score wins."""
+
+    @abstractmethod
+    def _scores(self, values: Array) -> Array:
+        """Scores (n, n_classes) from values k(x, support vectors) (n, n_support)."""
+
+    def decision_function(self, X: Any) -> Array:
+        """How much each class claims samples X (n, d).
+
+        Returns
+        -------
+        ndarray
+            (n, n_classes), the largest wins; with two classes (n,), positive for classes_[1].
+        """
+        scores = self._scores(self._kernel_values(X))
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """Labels (n,) of samples X (n, d)."""
+        decisions = self.decision_function(X)
+        if len(self.classes_) == 2:
+            return self.classes_[(decisions > 0).astype(int)]
+        return self.classes_[decisions.argmax(axis=1)]
+
+
 class Regressor(Estimator):
     """What all regressors share: f(x) = sum of coef_i k(x_i, x) + bias."""
 
     estimator_type = "regressor"
-
-    def _take(self, X: Array, expansion: Expansion, certificate: Certificate) -> None:
-        """Keep the fitted function."""
-        self.expansion_, self.certificate_ = expansion, certificate
-        self.support_ = expansion.support
-        self.support_vectors_ = X[self.support_]
-        self.dual_coef_ = expansion.coef[self.support_][None, :]
-        self.intercept_ = np.array([expansion.bias])
-        self.n_iter_ = certificate.iterations
 
     def predict(self, X: Any) -> Array:
         """Predicted targets (n,) of samples X (n, d)."""
@@ -154,9 +181,14 @@ class Regressor(Estimator):
         return 1.0 - errors / spread
 
 
+def minimized(problem: DualProblem, K: Array, kernel: Kernel, options: Options) -> Solution:
+    """The solution of a problem over the Gram matrix K of a kernel."""
+    return minimize(problem, Hessian(problem, K, kernel.positive_semidefinite), options)
+
+
 def solve(problem: DualProblem, K: Array, kernel: Kernel, options: Options) -> tuple[Expansion, Certificate]:
     """Minimise a problem of one group over the Gram matrix K and read its decision function."""
-    solution = minimize(problem, Hessian(problem, K, kernel.positive_semidefinite), options)
+    solution = minimized(problem, K, kernel, options)
     expansion = expand(problem, solution.z, solution.gradient, len(K))
     return expansion, solution.certificate.with_primal()
 

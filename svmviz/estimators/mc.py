@@ -8,15 +8,14 @@ import numpy as np
 
 from svmviz.checks import check_labels, check_samples, check_weights
 from svmviz.errors import InvalidProblemError
-from svmviz.estimators.base import Classifier, KernelLike
-from svmviz.gram import Hessian, gram_matrix
+from svmviz.estimators.base import KernelLike, ScoreClassifier, minimized
+from svmviz.gram import gram_matrix
 from svmviz.machines import mc_svm
-from svmviz.smo.loop import minimize
 
 Array = np.ndarray
 
 
-class MCSVC(Classifier):
+class MCSVC(ScoreClassifier):
     """Multi-class support vector classification with one slack a sample, without a bias.
 
     Parameters
@@ -81,8 +80,7 @@ class MCSVC(Classifier):
             raise InvalidProblemError("There is only one class: add samples of a second class.")
         problem = mc_svm.dual_problem(codes, n_classes, self.beta, check_weights(sample_weight, len(X)))
         kernel = self._start_fit(X)
-        hessian = Hessian(problem, gram_matrix(kernel, X), kernel.positive_semidefinite)
-        solution = minimize(problem, hessian, options)
+        solution = minimized(problem, gram_matrix(kernel, X), kernel, options)
         coef = mc_svm.read(problem, solution.z, len(X))
         self.certificate_ = solution.certificate
         self.support_ = np.flatnonzero(coef.any(axis=0))
@@ -91,14 +89,5 @@ class MCSVC(Classifier):
         self.n_iter_ = solution.certificate.iterations
         return self
 
-    def decision_function(self, X: Any) -> Array:
-        """f_r(x) of each class, (n, n_classes), the largest wins; with two classes (n,), positive for classes_[1]."""
-        scores = self._kernel_values(X) @ self.dual_coef_.T
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict(self, X: Any) -> Array:
-        """Labels (n,) of samples X (n, d)."""
-        decisions = self.decision_function(X)
-        if len(self.classes_) == 2:
-            return self.classes_[(decisions > 0).astype(int)]
-        return self.classes_[decisions.argmax(axis=1)]
+    def _scores(self, values: Array) -> Array:
+        return values @ self.dual_coef_.T

@@ -7,14 +7,14 @@ from typing import Any, Self
 import numpy as np
 
 from svmviz.checks import check_samples, check_targets, check_weights
-from svmviz.estimators.base import KernelLike, Regressor
+from svmviz.estimators.base import KernelLike, Regressor, minimized
 from svmviz.estimators.pairwise import PairwiseClassifier
-from svmviz.gram import Hessian, gram_matrix
+from svmviz.gram import gram_matrix
 from svmviz.kernels import Kernel
 from svmviz.machines import nu_svc, nu_svr, svc
 from svmviz.machines.expansion import Expansion
 from svmviz.problem import Certificate
-from svmviz.smo.loop import Options, minimize
+from svmviz.smo.loop import Options
 
 Array = np.ndarray
 
@@ -80,7 +80,7 @@ class NuSVC(PairwiseClassifier):
         self, signs: Array, bounds: Array, K: Array, kernel: Kernel, options: Options
     ) -> tuple[Expansion, Certificate]:
         problem = nu_svc.dual_problem(signs, self.nu, bounds)
-        solution = minimize(problem, Hessian(problem, K, kernel.positive_semidefinite), options)
+        solution = minimized(problem, K, kernel, options)
         expansion = nu_svc.expand(problem, solution.z, solution.gradient, len(K))
         return expansion, solution.certificate
 
@@ -150,8 +150,7 @@ class NuSVR(Regressor):
         bounds = svc.upper_bounds(self.C, len(X)) * check_weights(sample_weight, len(X))
         problem = nu_svr.dual_problem(targets, bounds, self.nu)
         kernel = self._start_fit(X)
-        hessian = Hessian(problem, gram_matrix(kernel, X), kernel.positive_semidefinite)
-        solution = minimize(problem, hessian, options)
+        solution = minimized(problem, gram_matrix(kernel, X), kernel, options)
         expansion = nu_svr.expand(problem, solution.z, solution.gradient, len(X))
         self._take(X, expansion, solution.certificate)
         self.epsilon_ = nu_svr.epsilon(problem, solution.z, solution.gradient)

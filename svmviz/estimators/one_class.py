@@ -7,11 +7,10 @@ from typing import Any, Self
 import numpy as np
 
 from svmviz.checks import check_samples, check_weights
-from svmviz.estimators.base import Estimator, KernelLike
-from svmviz.gram import Hessian, gram_matrix
+from svmviz.estimators.base import Estimator, KernelLike, minimized
+from svmviz.gram import gram_matrix
 from svmviz.machines import one_class
 from svmviz.machines.expansion import expand
-from svmviz.smo.loop import minimize
 
 Array = np.ndarray
 
@@ -79,16 +78,9 @@ class OneClassSVM(Estimator):
         X, options = check_samples(X), self._options()
         problem = one_class.dual_problem(len(X), self.nu, check_weights(sample_weight, len(X)))
         kernel = self._start_fit(X)
-        hessian = Hessian(problem, gram_matrix(kernel, X), kernel.positive_semidefinite)
-        solution = minimize(problem, hessian, options)
-        self.certificate_ = solution.certificate
-        self.expansion_ = expand(problem, solution.z, solution.gradient, len(X))
-        self.support_ = self.expansion_.support
-        self.support_vectors_ = X[self.support_]
-        self.dual_coef_ = self.expansion_.coef[self.support_][None, :]
-        self.intercept_ = np.array([self.expansion_.bias])
+        solution = minimized(problem, gram_matrix(kernel, X), kernel, options)
+        self._take(X, expand(problem, solution.z, solution.gradient, len(X)), solution.certificate)
         self.offset_ = -self.expansion_.bias
-        self.n_iter_ = self.certificate_.iterations
         return self
 
     def score_samples(self, X: Any) -> Array:

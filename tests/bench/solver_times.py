@@ -6,6 +6,7 @@ Run it with ``python -m tests.bench.solver_times`` in the repository, on a machi
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -14,7 +15,9 @@ from sklearn import svm
 from svmviz import SVC, record
 from svmviz.kernels import GaussianKernel
 from svmviz.machines import svc
-from svmviz.smo import Options
+from svmviz.smo import Options, minimize
+from svmviz.smo.selection import NAMES
+from tests.zoo import nasty_case
 
 REPEATS = 5
 
@@ -36,8 +39,21 @@ def median_seconds(run: Callable[[], object]) -> float:
     return float(np.median(times))
 
 
+def nasty_problems(count: int = 100) -> str:
+    """How the nasty problems of the tests end at the default limits, where an endless loop would show."""
+    rng = np.random.default_rng(13)
+    certificates = []
+    for k in range(count):
+        case = nasty_case(rng)
+        options = Options(selection=NAMES[k % len(NAMES)])
+        certificates.append(minimize(case.problem, case.hessian, options).certificate)
+    ends = Counter(c.status for c in certificates)
+    most = max(c.iterations for c in certificates)
+    return f"{', '.join(f'{n} {status}' for status, n in ends.most_common())}; at most {most:,} pairs"
+
+
 def main() -> None:
-    """Print the two tables."""
+    """Print the table, the time of a recording, and how nasty problems end."""
     print("Time of SVC over that of LIBSVM, Gaussian kernel, gamma 1, tol 1e-3")
     print("     n        C   ratio   gap here")
     for n in (200, 500, 1000):
@@ -55,6 +71,7 @@ def main() -> None:
         lambda: record("C-SVC", X, y, GaussianKernel(1.0), {"C": 100.0}, problem, Options(), max_steps=1000)
     )
     print(f"Recording 1,000 steps on 300 points: {seconds:.2f} s")
+    print(f"Nasty problems: {nasty_problems()}")
 
 
 if __name__ == "__main__":
