@@ -178,12 +178,20 @@ def test_the_fingerprint_follows_everything_that_matters():
         "degree": 4,
         "coef0": 0.0,
         "tol": 0.1,
+        "classifier": "ad_svm",
+        "loss": "squared",
+        "nu": 0.3,
+        "mu": 0.3,
+        "beta": 2.0,
+        "decision_rule": "nearest",
+        "pair_weights": {(0, 1): 2.0},
+        "n_prototypes": 2,
     }.items():
         setattr(space, name, value)
         seen.add(fitting.fingerprint(space))
     space.points = space.points + 1
     seen.add(fitting.fingerprint(space))
-    assert len(seen) == 8
+    assert len(seen) == 16
 
 
 def test_the_board_gets_what_was_agreed():

@@ -13,7 +13,21 @@ from svmviz.ui.board import Edit
 from svmviz.ui.link import LONGEST, from_query, to_query
 from svmviz.ui.workspace import Workspace
 
-SETTINGS = ("kernel", "gamma", "degree", "coef0", "C", "epsilon", "tol", "rule", "task", "axes", "classes")
+MACHINE = (
+    "classifier",
+    "regressor",
+    "loss",
+    "nu",
+    "mu",
+    "beta",
+    "decision_rule",
+    "pair_weights",
+    "n_prototypes",
+)
+SETTINGS = (
+    *("kernel", "gamma", "degree", "coef0", "C", "epsilon", "tol", "rule", "task", "axes", "classes"),
+    *MACHINE,
+)
 
 
 def opened(query):
@@ -60,6 +74,18 @@ def test_parameters_travel():
     assert all(getattr(back, item) == getattr(space, item) for item in SETTINGS)
     assert back.labels.tolist() == [0, 1, 5]
     assert back.notice == ""
+
+
+def test_the_machine_and_its_parameters_travel():
+    space = drawn([[0, 0], [1, 2], [3, 1]], [0, 1, 5])
+    space.classifier, space.regressor, space.loss = "ad_svm", "nu_svr", "squared"
+    space.nu, space.mu, space.beta, space.n_prototypes = 0.35, 0.05, 20.0, 3
+    space.decision_rule, space.pair_weights = "nearest", {(0, 1): 2.0, (1, 5): 0.0}
+    back = opened(to_query(space))
+    assert all(getattr(back, item) == getattr(space, item) for item in MACHINE)
+    assert back.notice == ""
+    assert "machine" not in to_query(drawn([[0, 0]]))
+    assert "pair_weights" not in to_query(drawn([[0, 0]]))
 
 
 def test_a_hundred_points_take_about_four_hundred_characters():
@@ -120,6 +146,11 @@ def test_a_link_without_points_opens_nothing(query):
         "preset=iris&features=a,b",
         "preset=moons&C=-1",
         "preset=moons&C=nan&kernel=cosine&gamma=lots&degree=2.5e9&rule=&tol=0",
+        "preset=moons&classifier=tree&nu=0&mu=2&beta=0&n_prototypes=99&decision_rule=best&loss=",
+        "preset=moons&pair_weights=0-1:2,1-0:3",
+        "preset=moons&pair_weights=0-9:2",
+        "preset=moons&pair_weights=0:1:2",
+        "preset=moons&pair_weights=0-1:-2",
         "points=",
         "points=abc&box=0,0,1,1",
         "points=AAAA",

@@ -145,3 +145,25 @@ def test_the_view_has_room_round_every_point(points):
     assert bottom < top
     assert (points >= [left, bottom]).all()
     assert (points <= [right, top]).all()
+
+
+def test_the_machine_is_that_of_the_task(space):
+    assert space.machine == "svc"
+    space.classifier, space.regressor = "ad_svm", "nu_svr"
+    assert space.machine == "ad_svm"
+    space.switch_task("regression")
+    assert space.machine == "nu_svr"
+
+
+def test_the_weights_of_the_class_pairs_as_a_table(space):
+    space.pair_weights = {(0, 3): 2.0, (3, 5): 0.0}
+    assert space.weights_table([0, 3, 5]).tolist() == [[0, 2, 1], [2, 0, 0], [1, 0, 0]]
+    assert space.weights_table([3]).tolist() == [[0]]
+
+
+def test_mu_is_moved_into_its_feasible_range(space):
+    labels = np.array([0, 0, 0, 0, 4, 4])
+    for mu, expected in [(0.1, 0.5), (0.7, 0.7), (2.0, 1.0)]:
+        space.mu = mu
+        assert space.mu_value(labels) == expected
+    assert space.mu_value(np.empty(0, int)) == 2.0

@@ -97,7 +97,9 @@ def fingerprint(space: Workspace) -> tuple[Any, ...]:
     """What a fit depends on: equal fingerprints, equal fits."""
     return (
         space.points.tobytes(), space.labels.tobytes(), space.task, space.classes, space.kernel, space.gamma,
-        space.degree, space.coef0, space.C, space.epsilon, space.tol, space.seq, space.revision,
+        space.degree, space.coef0, space.C, space.epsilon, space.tol, space.seq, space.revision, space.machine,
+        space.loss, space.nu, space.mu, space.beta, space.decision_rule, tuple(sorted(space.pair_weights.items())),
+        space.n_prototypes,
     )  # fmt: skip
 
 

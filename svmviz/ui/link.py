@@ -14,7 +14,18 @@ import numpy as np
 
 from svmviz import datasets
 from svmviz.datasets import CLASS_LETTERS, MAX_CLASSES, DataError, Dataset, Task
-from svmviz.ui.workspace import FIRST_PRESET, KERNELS, RULES, Workspace, six_names
+from svmviz.ui.workspace import (
+    CLASSIFIERS,
+    DECISION_RULES,
+    FIRST_PRESET,
+    KERNELS,
+    LOSSES,
+    MAX_PROTOTYPES,
+    REGRESSORS,
+    RULES,
+    Workspace,
+    six_names,
+)
 
 LONGEST = 2000
 """Most characters of a query string: longer ones are cut by mail programs and chat windows."""
@@ -103,6 +114,18 @@ def _one_of(names: tuple[str, ...]) -> Callable[[str], str]:
     return read
 
 
+def _pair_weights(text: str) -> dict[tuple[int, int], float]:
+    """Weights of class pairs from "0-1:2,1-3:0.5"."""
+    weights = {}
+    for item in text.split(","):
+        pair, weight = item.split(":")
+        a, b = (int(_number(0, MAX_CLASSES - 1)(code)) for code in pair.split("-"))
+        if a >= b:
+            raise DataError("A pair names two classes, the earlier first.")
+        weights[a, b] = _number(0, 1e6)(weight)
+    return weights
+
+
 READERS: dict[str, Callable[[str], object]] = {
     "kernel": _one_of(KERNELS),
     "gamma": lambda text: "scale" if text == "scale" else _number(1e-9, 1e9)(text),
@@ -112,6 +135,15 @@ READERS: dict[str, Callable[[str], object]] = {
     "epsilon": _number(0, 1e9),
     "tol": _number(1e-12, 1),
     "rule": _one_of(RULES),
+    "classifier": _one_of(CLASSIFIERS),
+    "regressor": _one_of(REGRESSORS),
+    "loss": _one_of(LOSSES),
+    "nu": _number(1e-6, 1),
+    "mu": _number(1e-6, 1),
+    "beta": _number(1e-9, 1e9),
+    "decision_rule": _one_of(DECISION_RULES),
+    "pair_weights": _pair_weights,
+    "n_prototypes": lambda text: int(_number(1, MAX_PROTOTYPES)(text)),
 }
 
 
@@ -126,6 +158,8 @@ def _settings_to_text(space: Workspace) -> dict[str, str]:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return ",".join(f"{a}-{b}:{_text(weight)}" for (a, b), weight in sorted(value.items()))
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -19,6 +19,11 @@ from svmviz.ui.board import Edit
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid")
 RULES = ("second_order", "max_violating", "platt")
+CLASSIFIERS = ("svc", "nu_svc", "one_class", "mu_svm", "ad_svm", "mc_svm")
+REGRESSORS = ("svr", "nu_svr")
+LOSSES = ("hinge", "squared")
+DECISION_RULES = ("thesis", "nearest")
+MAX_PROTOTYPES = 5
 KEY = "workspace"
 FIRST_PRESET = "overlapping"
 
@@ -42,6 +47,18 @@ class Workspace:
         Part of the plane to show first: left, right, bottom, top.
     kernel, gamma, degree, coef0, C, epsilon, tol
         Parameters of the machine, named as in scikit-learn.
+    classifier, regressor : str
+        The machine for each task, see `CLASSIFIERS` and `REGRESSORS`; `machine` is the one in use.
+    loss : "hinge" or "squared"
+        Of C-SVC and epsilon-SVR.
+    nu, mu, beta : float
+        Of the machines that have them, see `svmviz.estimators`.
+    decision_rule : "thesis" or "nearest"
+        Of the AD-SVM.
+    pair_weights : dict of (int, int) to float
+        Weights of the AD-SVM's class pairs (a, b), a < b; only those that are not 1. Replace it, do not change it.
+    n_prototypes : int
+        Prototypes of each class in the AD-SVM.
     rule : str
         How SMO picks its pair, see `RULES`.
     preset : str
@@ -79,6 +96,15 @@ class Workspace:
     C: float = 1.0
     epsilon: float = 0.1
     tol: float = 1e-3
+    classifier: str = "svc"
+    regressor: str = "svr"
+    loss: str = "hinge"
+    nu: float = 0.2
+    mu: float = 0.1
+    beta: float = 1.0
+    decision_rule: str = "thesis"
+    pair_weights: dict[tuple[int, int], float] = field(default_factory=dict)
+    n_prototypes: int = 1
     rule: str = "second_order"
     preset: str = ""
     edited: bool = False
@@ -207,6 +233,21 @@ class Workspace:
         """`pair`, or the first two classes that have points when one of it has none."""
         present = self.present()
         return self.pair if set(self.pair) <= set(present) else (present[0], present[1])
+
+    @property
+    def machine(self) -> str:
+        """The machine that is in use for the task."""
+        return self.regressor if self.task == "regression" else self.classifier
+
+    def weights_table(self, present: list[int]) -> np.ndarray:
+        """`pair_weights` as a symmetric table with a row a class that is present, as `ADSVC` takes it."""
+        weights = [[self.pair_weights.get((min(a, b), max(a, b)), 1.0) for b in present] for a in present]
+        return np.array(weights) * (1 - np.eye(len(present)))
+
+    def mu_value(self, labels: np.ndarray) -> float:
+        """`mu`, moved into the range that is feasible for these labels: 1 over the smallest class, to 1."""
+        counts = np.unique(labels, return_counts=True)[1]
+        return float(np.clip(self.mu, 1.0 / counts.min(), 1.0)) if len(counts) else self.mu
 
     def gamma_value(self) -> float:
         """`gamma` as a number, see `svmviz.kernels.resolve_gamma`; "scale" needs at least one point."""
