@@ -1,7 +1,18 @@
 """svmviz: support vector machines solved step by step, with a certificate for every result."""
 
 from svmviz.errors import InvalidProblemError
-from svmviz.estimators import ADSVC, MCSVC, SVC, SVR, MuSVC, NuSVC, NuSVR, OneClassSVM
+from svmviz.estimators import (
+    ADSVC,
+    MCSVC,
+    SVC,
+    SVR,
+    MuSVC,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    OneVsOneSVC,
+    OneVsRestSVC,
+)
 from svmviz.problem import Certificate, DualProblem
 from svmviz.smo.steps import Step
 from svmviz.trace import Trace, record
@@ -18,6 +29,8 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "OneVsOneSVC",
+    "OneVsRestSVC",
     "Step",
     "Trace",
     "record",

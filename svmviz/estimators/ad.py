@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -18,21 +19,24 @@ Array = np.ndarray
 
 
 class _PrototypeClassifier(Classifier):
-    """One prototype a class in the space of the kernel."""
+    """Prototypes of each class in the space of the kernel."""
 
     mu: float
 
-    def _fit_prototypes(self, X: Any, y: Any, pair_weights: Array | None) -> Solution:
+    def _fit_prototypes(
+        self, X: Any, y: Any, pair_weights: Array | None = None, n_prototypes: int = 1
+    ) -> Solution:
         X = check_samples(X)
         y, options = check_labels(y, X), self._options()
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InvalidProblemError("There is only one class: add samples of a second class.")
+        codes = self._encode(y)
         links = ad_svm.class_links(len(self.classes_), pair_weights)
-        problem = ad_svm.dual_problem(codes, check_number("mu", self.mu), links)
+        mu = ad_svm.check_mu(check_number("mu", self.mu), codes, n_prototypes)
         kernel = self._start_fit(X)
         K = gram_matrix(kernel, X)
+        prototype, owner = ad_svm.divide(K, codes, mu, n_prototypes)
+        problem = ad_svm.dual_problem(prototype, mu, links[np.ix_(owner, owner)])
         solution = minimized(problem, K, kernel, options)
+        self.prototype_class_ = owner
         self._problem = problem
         self.prototypes_ = ad_svm.read(problem, solution.z, K)
         self.certificate_ = solution.certificate
@@ -49,9 +53,15 @@ class ADSVC(_PrototypeClassifier, ScoreClassifier):
     Parameters
     ----------
     mu : float, default 1.0
-        Largest weight of a sample in its prototype, from 1 over the size of the smallest class to 1.
+        Largest weight of a sample in its prototype, from 1 over the size of the smallest class to 1. With several
+        prototypes that size is first divided by their number and rounded down.
+    n_prototypes : int, default 1
+        Prototypes of each class, at most as many as it has samples. Each is in the reduced hull of a cluster found
+        by kernel k-means (`svmviz.clusters`), which keeps every cluster large enough for mu. Only prototypes of
+        different classes are linked.
     rule : "thesis" or "nearest", default "thesis"
-        Decision rule: w_r'(x - v_r), equation 2.2.20 of the thesis, or the nearest prototype.
+        Decision rule: w_r'(x - v_r), equation 2.2.20 of the thesis, or the nearest prototype. Of several prototypes
+        the best speaks for its class.
     pair_weights : array (n_classes, n_classes), optional
         Weight of the squared distance of each two classes, in the order of `classes_`; default 1.
     kernel, degree, gamma, coef0, tol, max_iter, selection, newton
@@ -61,10 +71,13 @@ class ADSVC(_PrototypeClassifier, ScoreClassifier):
     ----------
     classes_ : ndarray (n_classes,)
     prototypes_ : svmviz.machines.ad_svm.Prototypes
-        Coefficients of the prototypes over the samples, their products and distances.
+        Coefficients of the prototypes over the samples, their products and distances, and what the thesis calls
+        w_r, b_r and rho_r (2.2.16 to 2.2.18): `prototypes_.normals`, `prototypes_.b` and `prototypes_.rho`.
+    prototype_class_ : ndarray (n_prototypes in all,) of int
+        Position in `classes_` of the class of each prototype.
     support_, support_vectors_, n_iter_, certificate_
         As for `SVR`.
-    dual_coef_ : ndarray (n_classes, n_support)
+    dual_coef_ : ndarray (n_prototypes in all, n_support)
         Weights u of the support vectors in their prototypes.
 
     Raises
@@ -77,6 +90,7 @@ class ADSVC(_PrototypeClassifier, ScoreClassifier):
         self,
         *,
         mu: float = 1.0,
+        n_prototypes: int = 1,
         rule: str = "thesis",
         pair_weights: Any = None,
         kernel: KernelLike = "rbf",
@@ -89,6 +103,7 @@ class ADSVC(_PrototypeClassifier, ScoreClassifier):
         newton: bool = True,
     ):
         self.mu = mu
+        self.n_prototypes = n_prototypes
         self.rule = rule
         self.pair_weights = pair_weights
         self.kernel = kernel
@@ -104,11 +119,18 @@ class ADSVC(_PrototypeClassifier, ScoreClassifier):
         """Train on samples X (n, d) with labels y (n,) of any type."""
         if self.rule not in ("thesis", "nearest"):
             raise InvalidProblemError(f'rule must be "thesis" or "nearest", not {self.rule!r}.')
-        self._fit_prototypes(X, y, self.pair_weights)
+        if not isinstance(self.n_prototypes, Integral) or self.n_prototypes < 1:
+            raise InvalidProblemError(
+                f"n_prototypes must be a whole number of at least 1, not {self.n_prototypes!r}."
+            )
+        self._fit_prototypes(X, y, self.pair_weights, int(self.n_prototypes))
         return self
 
     def _scores(self, values: Array) -> Array:
-        return self.prototypes_.at(self.support_).scores(values, self.rule)
+        scores = self.prototypes_.at(self.support_).scores(values, self.rule)
+        return np.maximum.reduceat(
+            scores, np.searchsorted(self.prototype_class_, range(len(self.classes_))), axis=1
+        )
 
 
 class MuSVC(_PrototypeClassifier):
@@ -168,7 +190,7 @@ class MuSVC(_PrototypeClassifier):
         classes = np.unique(check_labels(y, check_samples(X)))
         if len(classes) > 2:
             raise InvalidProblemError(f"The mu-SVM tells two classes apart, not {len(classes)}: use ADSVC.")
-        solution = self._fit_prototypes(X, y, None)
+        solution = self._fit_prototypes(X, y)
         # With H = k / 2 within a class a gradient is half the distance along w, turned round for the first class.
         lower, upper = group_multipliers(self._problem, solution.z, solution.gradient)
         self.dual_coef_ = self.dual_coef_[1:] - self.dual_coef_[:1]

@@ -122,6 +122,22 @@ class Classifier(Estimator):
     estimator_type = "classifier"
     classes_: Array
 
+    def _encode(self, y: Array, weights: Array | None = None) -> Array:
+        """Keep the classes; the code of each sample (n,), with samples of weight above 0 in at least two classes."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InvalidProblemError("There is only one class: add samples of a second class.")
+        if weights is None:
+            return codes
+        present = np.unique(codes[weights > 0])
+        if len(present) < 2:
+            raise InvalidProblemError("All samples of weight above 0 are of one class: give others a weight.")
+        if len(present) < len(self.classes_):
+            raise InvalidProblemError(
+                "A class has only samples of weight 0: give one of them a weight or drop the class."
+            )
+        return codes
+
     @abstractmethod
     def predict(self, X: Any) -> Array:
         """Labels (n,) of samples X (n, d)."""
@@ -149,7 +165,12 @@ class ScoreClassifier(Classifier):
             (n, n_classes), the largest wins; with two classes (n,), positive for classes_[1].
         """
         scores = self._scores(self._kernel_values(X))
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        return self._between_two(scores) if len(self.classes_) == 2 else scores
+
+    @staticmethod
+    def _between_two(scores: Array) -> Array:
+        """One value (n,) from the scores of two classes (n, 2)."""
+        return scores[:, 1] - scores[:, 0]
 
     def predict(self, X: Any) -> Array:
         """Labels (n,) of samples X (n, d)."""

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 
 from svmviz.checks import check_labels, check_samples, check_weights
-from svmviz.errors import InvalidProblemError
 from svmviz.estimators.base import KernelLike, ScoreClassifier, minimized
 from svmviz.gram import gram_matrix
 from svmviz.machines import mc_svm
@@ -74,11 +73,10 @@ class MCSVC(ScoreClassifier):
         """
         X = check_samples(X)
         y, options = check_labels(y, X), self._options()
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        n_classes = len(self.classes_)
-        if n_classes < 2:
-            raise InvalidProblemError("There is only one class: add samples of a second class.")
-        problem = mc_svm.dual_problem(codes, n_classes, self.beta, check_weights(sample_weight, len(X)))
+        codes = self._encode(y)
+        problem = mc_svm.dual_problem(
+            codes, len(self.classes_), self.beta, check_weights(sample_weight, len(X))
+        )
         kernel = self._start_fit(X)
         solution = minimized(problem, gram_matrix(kernel, X), kernel, options)
         coef = mc_svm.read(problem, solution.z, len(X))

@@ -74,12 +74,7 @@ class PairwiseClassifier(Classifier):
                 f'decision_function_shape must be "ovr" or "ovo", not {self.decision_function_shape!r}.'
             )
         bounds = self._bounds(y, check_weights(sample_weight, len(y)))
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        present = np.unique(codes[bounds > 0])
-        if len(self.classes_) < 2:
-            raise InvalidProblemError("There is only one class: add samples of a second class.")
-        if len(present) < 2:
-            raise InvalidProblemError("All samples of weight above 0 are of one class: give others a weight.")
+        codes = self._encode(y, bounds)
         kernel = self._start_fit(X)
         K = gram_matrix(kernel, X)
         self.pairs_ = [
@@ -101,10 +96,6 @@ class PairwiseClassifier(Classifier):
         a, b = classes
         rows = np.flatnonzero(((codes == a) | (codes == b)) & (bounds > 0))
         signs = np.where(codes[rows] == b, 1.0, -1.0)
-        if not ((signs > 0).any() and (signs < 0).any()):
-            raise InvalidProblemError(
-                "A class has only samples of weight 0: give one of them a weight or drop the class."
-            )
         pair_K = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
         expansion, certificate = self._solve_two(signs, bounds[rows], pair_K, kernel, options)
         return ClassPair(classes, rows, expansion, certificate)

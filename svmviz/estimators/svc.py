@@ -92,22 +92,66 @@ class SVC(PairwiseClassifier):
         self.newton = newton
 
     def _bounds(self, y: Array, weights: Array) -> Array:
-        bounds = svc.upper_bounds(self.C, len(y)) * weights
-        if not (self.class_weight is None or isinstance(self.class_weight, str | dict)):
-            raise InvalidProblemError('class_weight must be a dictionary, "balanced" or None.')
-        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        if self.class_weight is None:
-            return bounds
-        if isinstance(self.class_weight, str):
-            if self.class_weight != "balanced":
-                raise InvalidProblemError('class_weight must be a dictionary, "balanced" or None.')
-            return bounds * (len(y) / (len(classes) * counts))[codes]
-        factors = [
-            check_number(f"class_weight of {c!r}", self.class_weight.get(c, 1.0)) for c in classes.tolist()
-        ]
-        return bounds * np.array(factors)[codes]
+        return upper_bounds(self.C, self.class_weight, y, weights)
 
     def _solve_two(
         self, signs: Array, bounds: Array, K: Array, kernel: Kernel, options: Options
     ) -> tuple[Expansion, Certificate]:
         return solve(svc.dual_problem(signs, bounds), K, kernel, options)
+
+
+class OneVsOneSVC(SVC):
+    """C-support vector classification, one against one: `SVC` with decision_function_shape="ovo".
+
+    Parameters
+    ----------
+    C, kernel, degree, gamma, coef0, tol, max_iter, class_weight, selection, newton
+        As for `SVC`.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, certificate_, pairs_
+        As for `SVC`.
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: KernelLike = "rbf",
+        degree: float = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        class_weight: dict[Any, float] | str | None = None,
+        selection: str = "second_order",
+        newton: bool = True,
+    ):
+        super().__init__(
+            C,
+            kernel=kernel,
+            degree=degree,
+            gamma=gamma,
+            coef0=coef0,
+            tol=tol,
+            max_iter=max_iter,
+            class_weight=class_weight,
+            decision_function_shape="ovo",
+            selection=selection,
+            newton=newton,
+        )
+
+
+def upper_bounds(C: float, class_weight: dict[Any, float] | str | None, y: Array, weights: Array) -> Array:
+    """The largest multiplier of each sample (n,): C times its own weight times that of its class."""
+    bounds = svc.upper_bounds(C, len(y)) * weights
+    if class_weight is None:
+        return bounds
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if isinstance(class_weight, dict):
+        factors = [check_number(f"class_weight of {c!r}", class_weight.get(c, 1.0)) for c in classes.tolist()]
+        return bounds * np.array(factors)[codes]
+    if not (isinstance(class_weight, str) and class_weight == "balanced"):
+        raise InvalidProblemError('class_weight must be a dictionary, "balanced" or None.')
+    return bounds * (len(y) / (len(classes) * counts))[codes]

@@ -8,19 +8,84 @@ distances in 2.2.7 is not what the dual there minimises). With two classes it is
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from svmviz.clusters import kernel_kmeans
 from svmviz.errors import InvalidProblemError
 from svmviz.problem import DualProblem
 
 Array = np.ndarray
 
+# 1 / (1 / n) need not be n in floating point.
+_SLACK = 1e-12
 
-def smallest_mu(prototype: Array) -> float:
-    """1 over the number of samples of the smallest prototype: there its reduced hull is the mean."""
-    return 1.0 / int(np.bincount(prototype).min())
+
+def prototype_counts(codes: Array, n_prototypes: int) -> Array:
+    """Prototypes of each class (n_classes,): so many, but not more than the class has samples."""
+    return np.minimum(n_prototypes, np.bincount(codes))
+
+
+def smallest_mu(codes: Array, n_prototypes: int = 1) -> float:
+    """The smallest feasible mu: 1 over the size of the smallest class. There its reduced hull is its mean.
+
+    With several prototypes each needs samples of its own: 1 over the size of the smallest class divided by their
+    number, rounded down.
+    """
+    return 1.0 / int((np.bincount(codes) // prototype_counts(codes, n_prototypes)).min())
+
+
+def smallest_cluster(mu: float) -> int:
+    """How many samples a prototype needs at this mu, for their weights to sum to 1."""
+    return max(1, math.ceil(1.0 / mu * (1 - _SLACK)))
+
+
+def check_mu(mu: float, codes: Array, n_prototypes: int = 1) -> float:
+    """mu within its range, 1 where it is above 1.
+
+    Raises
+    ------
+    InvalidProblemError
+        When mu is below the smallest that is feasible, which the message names.
+    """
+    least = smallest_mu(codes, n_prototypes)
+    if not mu >= least * (1 - _SLACK):
+        share = f", which {n_prototypes} prototypes divide" if n_prototypes > 1 else ""
+        raise InvalidProblemError(
+            f"mu must be at least {least:.6g}, 1 over the size of the smallest class{share}, not {mu!r}."
+        )
+    return min(1.0, max(mu, least))
+
+
+def divide(K: Array, codes: Array, mu: float, n_prototypes: int) -> tuple[Array, Array]:
+    """Divide each class into a cluster for each of its prototypes, all of them large enough for mu.
+
+    Parameters
+    ----------
+    K : ndarray (n, n)
+        Gram matrix.
+    codes : ndarray (n,) of int
+        Class of each sample.
+    mu : float
+        Within its range for these classes; see `check_mu`.
+    n_prototypes : int
+
+    Returns
+    -------
+    prototype : ndarray (n,) of int
+        Prototype of each sample, class by class.
+    owner : ndarray (P,) of int
+        Class of each prototype.
+    """
+    counts = prototype_counts(codes, n_prototypes)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    prototype = (np.cumsum(counts) - counts)[codes]
+    for r in np.flatnonzero(counts > 1):
+        rows = np.flatnonzero(codes == r)
+        prototype[rows] += kernel_kmeans(K[np.ix_(rows, rows)], int(counts[r]), smallest_cluster(mu))
+    return prototype, owner
 
 
 def class_links(n_classes: int, pair_weights: Array | None = None) -> Array:
@@ -76,17 +141,13 @@ def dual_problem(prototype: Array, mu: float, links: Array) -> DualProblem:
     counts = np.bincount(prototype, minlength=len(links))
     if (counts == 0).any():
         raise InvalidProblemError("Every class (and every prototype of it) needs at least one sample.")
-    least = smallest_mu(prototype)
-    if not mu >= least * (1 - 1e-12):
-        raise InvalidProblemError(
-            f"mu must be at least {least:.6g}, 1 over the size of the smallest class, not {mu!r}."
-        )
+    bound = check_mu(mu, prototype)
     order = np.argsort(prototype, kind="stable")
     n = len(prototype)
     return DualProblem(
         linear=np.zeros(n),
         lo=np.zeros(n),
-        hi=np.full(n, min(1.0, max(mu, least))),
+        hi=np.full(n, bound),
         sample=order,
         label=prototype[order],
         coupling=laplacian(links) / 2,
@@ -142,8 +203,11 @@ class Prototypes:
         "thesis" is w_p'(x - v_p), equation 2.2.20: with three or more its boundaries do not bisect the segments
         between prototypes. "nearest" has half the offset, and is largest for the nearest prototype.
         """
-        offset = self.b - self.rho if rule == "thesis" else self.b - self.rho / 2
-        return values @ self.normals.T + offset
+        return values @ self.normals.T + self.offsets(rule)
+
+    def offsets(self, rule: str) -> Array:
+        """What `scores` adds to w_p'x, (P,)."""
+        return self.b - self.rho if rule == "thesis" else self.b - self.rho / 2
 
 
 def read(problem: DualProblem, z: Array, K: Array) -> Prototypes:
