@@ -349,6 +349,63 @@ def test_regions_are_tinted_by_class(board):
     assert max(middle[:3]) < 120  # the decision line has the colour of the text
 
 
+def lines_of(board, model):
+    """Colours along a row well inside the left half, once `model` is shown."""
+    board.evaluate("(model) => board.setModel(model)", model)
+    return board.evaluate("""() => {
+      board.redraw();
+      const [px, py] = board.toPixel(-1.5, 0.53).map((v) => Math.round(v * devicePixelRatio));
+      return Array.from(board.ctx.getImageData(px, py, 40, 1).data).filter((_, k) => k % 4 === 0);
+    }""")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_only_what_is_ambiguous_is_hatched(board, dark):
+    if dark:
+        board.evaluate("""() => {
+          const {style} = document.getElementById("host");
+          style.setProperty("--st-background-color", "#0e1117");
+          style.setProperty("--st-text-color", "#fafafa");
+        }""")
+    model = board.evaluate(f"() => ({MODEL})")
+    model |= {"decision": "argmax", "hatch": True}
+    one, other = ({"coef": [sign, -sign], "bias": 0, "classes": [r]} for r, sign in enumerate((1, -1)))
+    unhatched = lines_of(board, {**model, "functions": [one, other]})  # one of the two is always positive
+    below = [{**f, "bias": -5} for f in (one, other)]
+    hatched = lines_of(board, {**model, "functions": below})  # no class claims any place
+    plain = lines_of(board, {**model, "functions": below, "hatch": False})
+    assert max(hatched) - min(hatched) > 60
+    assert max(unhatched) - min(unhatched) < 15
+    assert max(plain) - min(plain) < 15
+    assert "ambiguous" not in board.text_content(".board-legend")
+    lines_of(board, {**model, "functions": below})
+    assert "ambiguous" in board.text_content(".board-legend")
+
+
+def test_one_class_is_tinted_inside_only(board):
+    function = {"coef": [1, 1], "bias": -0.7, "classes": [0]}
+    model = board.evaluate(f"() => ({MODEL})")
+    board.evaluate(
+        "(model) => board.setModel(model)", {**model, "decision": "inside", "functions": [function]}
+    )
+    outside, inside = colour(board, -1.9, 1.9), colour(board, -1.03, 0.03)
+    assert outside[:3] == [255, 255, 255]
+    assert inside[2] > inside[0]
+    assert "edge of the region" in board.text_content(".board-legend")
+    assert "margin" not in board.text_content(".board-legend")
+
+
+def test_other_levels_move_the_margin(board):
+    model = board.evaluate(f"() => ({MODEL})")
+    model["functions"][0]["coef"] = [-2, 2]  # so that 1 is reached
+    pictures = []
+    for levels in (None, [], [-0.2, 0.2]):
+        board.evaluate("(model) => board.setModel(model)", {**model, "levels": levels})
+        pictures.append(picture(board))
+        assert ("margin" in board.text_content(".board-legend")) == (levels != [])
+    assert len(set(pictures)) == 3
+
+
 def test_the_same_state_gives_the_same_picture(board):
     board.evaluate("() => board.setScene({points: [[-1, 0, 0], [1, 0, 1]]})")
     board.evaluate(f"() => {{ board.setModel({MODEL}); board.setStatus([1, 2]); board.setSizes([0.5, 1]); }}")

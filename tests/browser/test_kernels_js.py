@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn import svm
 
+from svmviz import ADSVC, MCSVC, OneClassSVM
 from svmviz.kernels import make_kernel
 from svmviz.ui import frontend
 
@@ -110,6 +111,126 @@ def test_votes_and_ties_are_those_of_scikit_learn(page, load_frontend):
         [functions, values.tolist()],
     )
     np.testing.assert_array_equal(winners, machine.predict(places))
+
+
+SPEC = {"name": "rbf", "gamma": 0.8, "degree": 3, "coef0": 0.0}
+VIEW = [-2.5, 2.5, -2, 2]
+SIDES = (31, 27)
+
+
+def cloud(n_classes):
+    y = np.arange(20 * n_classes) % n_classes
+    turn = 2 * np.pi * y / n_classes
+    return np.c_[np.cos(turn), np.sin(turn)] * 1.1 + RNG.normal(scale=0.6, size=(len(y), 2)), y
+
+
+def lattice_points():
+    xx, yy = np.meshgrid(*(np.linspace(*VIEW[2 * k : 2 * k + 2], SIDES[k]) for k in (0, 1)))
+    return np.c_[xx.ravel(), yy.ravel()]
+
+
+def argmax_model(machine, coef, bias):
+    functions = [
+        {"coef": row.tolist(), "bias": float(b), "classes": [r]}
+        for r, (row, b) in enumerate(zip(coef, bias, strict=True))
+    ]
+    centres = machine.support_vectors_.tolist()
+    return {"kernel": SPEC, "centres": centres, "functions": functions, "decision": "argmax", "hatch": True}
+
+
+def ad_model(machine, rule):
+    prototypes = machine.prototypes_.at(machine.support_)
+    offset = prototypes.rho / (1 if rule == "thesis" else 2)
+    return argmax_model(machine, prototypes.normals, prototypes.b - offset)
+
+
+def decided(page, model):
+    """(label, ambiguous) on every lattice point."""
+    rows = page.evaluate(
+        """([model, view, nx, ny]) => {
+          const lattice = new Lattice(view, nx, ny, model.kernel, model.centres);
+          const fields = model.functions.map((f) => lattice.values(f.coef, f.bias));
+          const decision = decisionOf(model);
+          return Array.from({length: nx * ny}, (_, at) => {
+            const values = fields.map((f) => f[at]);
+            return [decision.labels[decision.winner(values)], decision.ambiguous(values)];
+          });
+        }""",
+        [model, VIEW, *SIDES],
+    )
+    return [label for label, _ in rows], [bool(unclear) for _, unclear in rows]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("rule", ["thesis", "nearest"])
+def test_regions_are_the_predictions_of_the_all_distances_machine(page, load_frontend, rule, n_classes):
+    X, y = cloud(n_classes)
+    machine = ADSVC(mu=0.2, rule=rule, kernel="rbf", gamma=SPEC["gamma"]).fit(X, y)
+    load_frontend(page)
+    winners, _ = decided(page, ad_model(machine, rule))
+    np.testing.assert_array_equal(winners, machine.predict(lattice_points()))
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_regions_are_the_predictions_of_crammer_and_singers_machine(page, load_frontend, n_classes):
+    X, y = cloud(n_classes)
+    machine = MCSVC(beta=0.5, kernel="rbf", gamma=SPEC["gamma"]).fit(X, y)
+    load_frontend(page)
+    model = argmax_model(machine, machine.dual_coef_, np.zeros(n_classes))
+    winners, unclear = decided(page, model)
+    np.testing.assert_array_equal(winners, machine.predict(lattice_points()))
+    scores = machine._scores(machine._kernel_values(lattice_points()))
+    np.testing.assert_array_equal(unclear, (scores > 0).sum(axis=1) != 1)
+
+
+def test_the_region_of_the_one_class_machine_is_its_prediction(page, load_frontend):
+    X, _ = cloud(2)
+    machine = OneClassSVM(nu=0.3, kernel="rbf", gamma=SPEC["gamma"]).fit(X)
+    function = {"coef": machine.dual_coef_[0].tolist(), "bias": float(machine.intercept_[0]), "classes": [4]}
+    load_frontend(page)
+    model = {"kernel": SPEC, "centres": machine.support_vectors_.tolist(), "functions": [function]}
+    labels, _ = decided(page, {**model, "decision": "inside"})
+    expected = [4 if inside > 0 else None for inside in machine.predict(lattice_points())]
+    assert labels == expected
+    assert None in labels
+    assert 4 in labels
+
+
+def test_several_functions_of_one_class_share_a_region_without_a_boundary(page, load_frontend):
+    load_frontend(page)
+    # Three bumps on a line: the two on the left belong to class 2, the one on the right to class 0.
+    lines = page.evaluate("""() => {
+      const bump = (k) => [0, 1, 2].map((i) => Number(i === k));
+      const functions = [2, 2, 0].map((r, k) => ({coef: bump(k), bias: 0, classes: [r]}));
+      const kernel = {name: "rbf", gamma: 1, degree: 3, coef0: 0};
+      const lattice = new Lattice([-3, 3, -1, 1], 61, 21, kernel, [[-2, 0], [0, 0], [2, 0]]);
+      const fields = functions.map((f) => lattice.values(f.coef, f.bias));
+      return new RegionMap(fields, decisionOf({decision: "argmax", functions}), 61, 21).boundary();
+    }""")
+    across = -3 + 0.1 * np.array([x for piece in lines for x, _ in piece])
+    np.testing.assert_allclose(across, 1, atol=0.02)
+    assert len(lines) >= 20
+
+
+def test_a_vote_is_ambiguous_where_the_first_place_is_shared(page, load_frontend):
+    load_frontend(page)
+    unclear = page.evaluate("""() => {
+      const vote = new Vote([[0, 1], [0, 2], [1, 2]].map((classes) => ({classes})));
+      return [[1, -1, 1], [1, 1, 1], [-1, -1, 3]].map((values) => vote.ambiguous(values));
+    }""")
+    assert unclear == [True, False, False]
+
+
+def test_levels_replace_the_margins_and_set_what_is_clear(page, load_frontend):
+    load_frontend(page)
+    levels, clear = page.evaluate("""() => {
+      const functions = [{classes: [0, 1]}];
+      const models = [{}, {levels: []}, {levels: [-0.2, 0.2]}, {decision: "inside"}].map((m) => ({functions, ...m}));
+      const strengths = models.map((m) => decisionOf(m).strength([0.1], 1));
+      return [models.map(levelsOf), strengths];
+    }""")
+    assert levels == [[-1, 1], [], [-0.2, 0.2], []]
+    np.testing.assert_allclose(clear, [0.1, 0.1, 0.5, 0.1])
 
 
 def test_no_top_level_name_is_declared_twice():

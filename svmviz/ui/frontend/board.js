@@ -554,7 +554,7 @@ class Board {
   #drawModel(regression) {
     if (!this.model) return;
     const picture = regression ? this.tube : this.regions;
-    picture.update(this.model, this.view, this.frame, this.look.dark);
+    picture.update(this.model, this.view, this.frame, this.look);
     picture.draw(this.ctx, this.frame, this.look);
   }
 

@@ -1,15 +1,120 @@
-// Votes, the coloured regions, and the tube of a regressor.
+// Decisions, the coloured regions, and the tube of a regressor.
 
 const RASTER_STEP = 3; // pixels of the screen for one pixel of the coloured regions
 
+// A decision turns one value of each function into a class. It has
+//   labels                     the classes
+//   winner(values)             index (into labels) of the class that wins
+//   strength(values, winner)   how clearly it wins, between 0 and 1
+//   ambiguous(values)          whether it wins only by a rule for ties
+//   edges                      lines on which the winner may change: it does where `of` is 0 and `real` holds
+//   sides                      with a single function: the labels where it is negative and positive
+
+/** The classes that functions speak of, in order. */
+function labelsOf(functions) {
+  return [...new Set(functions.flatMap((f) => f.classes))].sort((a, b) => a - b);
+}
+
+/** An edge between every two of `count` classes. */
+function pairEdges(count, edge) {
+  return Array.from({ length: count }, (_, a) => Array.from({ length: count - a - 1 }, (__, k) => edge(a, a + 1 + k))).flat();
+}
+
+/** The class of the largest value wins; several functions may belong to one class. */
+class Argmax {
+  /**
+   * @param {{classes: number[]}[]} functions each speaks for classes[0]
+   * @param {number} scale lead that is as clear as it gets
+   */
+  constructor(functions, scale = 1) {
+    this.labels = labelsOf(functions);
+    this.scale = scale;
+    this.owner = functions.map((f) => this.labels.indexOf(f.classes[0]));
+    this.best = new Float64Array(this.labels.length);
+    this.edges = pairEdges(this.labels.length, (a, b) => ({
+      of: (values) => this.count(values)[b] - this.best[a], // not above 0 at a tie, which goes to a
+      real: (values) => {
+        const first = Math.max(this.count(values)[a], this.best[b]);
+        return this.best.every((other, r) => r === a || r === b || other <= first);
+      },
+    }));
+  }
+
+  /** The largest value of each class. */
+  count(values) {
+    const { best, owner } = this;
+    best.fill(-Infinity);
+    for (let k = 0; k < owner.length; k += 1) best[owner[k]] = Math.max(best[owner[k]], values[k]);
+    return best;
+  }
+
+  winner(values) {
+    const best = this.count(values);
+    let first = 0;
+    for (let r = 1; r < best.length; r += 1) if (best[r] > best[first]) first = r;
+    return first;
+  }
+
+  strength(values, winner) {
+    const best = this.count(values);
+    let second = -Infinity;
+    for (let r = 0; r < best.length; r += 1) if (r !== winner) second = Math.max(second, best[r]);
+    return Math.min(1, Math.max(0, best[winner] - second) / this.scale);
+  }
+
+  /** Whether not exactly one class is claimed. */
+  ambiguous(values) {
+    let claimed = 0;
+    for (const value of this.count(values)) if (value > 0) claimed += 1;
+    return claimed !== 1;
+  }
+}
+
+/** One function that is not negative inside a region; there is no class outside. */
+class Inside {
+  constructor(functions, scale = 1) {
+    this.labels = [null, functions[0].classes[0] ?? 0];
+    this.sides = this.labels;
+    this.scale = scale;
+    this.edges = [];
+  }
+
+  winner(values) {
+    return values[0] >= 0 ? 1 : 0;
+  }
+
+  strength(values) {
+    return Math.min(1, Math.abs(values[0]) / this.scale);
+  }
+
+  ambiguous() {
+    return false;
+  }
+}
+
 /** Votes of pairwise functions, ties broken by the summed decision values as scikit-learn does. */
 class Vote {
-  /** @param {{classes: number[]}[]} functions f > 0 votes for classes[1], otherwise for classes[0] */
-  constructor(functions) {
-    this.labels = [...new Set(functions.flatMap((f) => f.classes))].sort((a, b) => a - b);
+  /**
+   * @param {{classes: number[]}[]} functions f > 0 votes for classes[1], otherwise for classes[0]
+   * @param {number} scale value that is as clear as it gets
+   */
+  constructor(functions, scale = 1) {
+    this.labels = labelsOf(functions);
+    this.scale = scale;
     this.pairs = functions.map((f) => f.classes.map((label) => this.labels.indexOf(label)));
     this.votes = new Float64Array(this.labels.length);
     this.sums = new Float64Array(this.labels.length);
+    if (functions.length === 1) this.sides = functions[0].classes;
+    this.edges = [
+      ...functions.map((_, k) => ({ of: (values) => values[k], real: (values) => this.turnsWith(values, k) })),
+      ...pairEdges(this.labels.length, (a, b) => ({
+        of: (values) => {
+          this.count(values);
+          return this.sums[b] - this.sums[a];
+        },
+        real: (values) => this.tiedFirst(values, a, b),
+      })),
+    ];
   }
 
   /** Count votes and sum values for one value of each function. */
@@ -40,9 +145,16 @@ class Vote {
     let least = 1;
     for (let k = 0; k < this.pairs.length; k += 1) {
       const [a, b] = this.pairs[k];
-      if (a === winner || b === winner) least = Math.min(least, Math.abs(values[k]));
+      if (a === winner || b === winner) least = Math.min(least, Math.abs(values[k]) / this.scale);
     }
     return least;
+  }
+
+  /** Whether several classes share the first place by votes. */
+  ambiguous(values) {
+    this.count(values);
+    const first = Math.max(...this.votes);
+    return this.votes.indexOf(first) !== this.votes.lastIndexOf(first);
   }
 
   /** Whether the winner changes where function k changes its sign, at a place with these values. */
@@ -66,6 +178,18 @@ class Vote {
   }
 }
 
+/** The decision of a model. */
+function decisionOf({ decision, functions, levels, scale }) {
+  const Kind = { argmax: Argmax, inside: Inside }[decision] ?? Vote;
+  return new Kind(functions, scale ?? (Math.max(0, ...(levels ?? []).map(Math.abs)) || 1));
+}
+
+/** The levels that a model's single function shows beside its boundary. */
+function levelsOf({ decision, functions, levels }) {
+  if (functions.length > 1) return [];
+  return levels ?? (decision === "inside" ? [] : [-1, 1]);
+}
+
 /** One value of each function at a place between lattice points. */
 function interpolate(fields, nx, ny, x, y, out) {
   const i = Math.min(nx - 2, Math.max(0, Math.floor(x)));
@@ -84,8 +208,9 @@ function interpolate(fields, nx, ny, x, y, out) {
 const TINTS = { light: [34, 80], dark: [38, 92] }; // opacity of a region, out of 255, where it is least and most clear
 const TINT_STEPS = 256;
 
-/** Colours of one region from least to most clear, as the 32-bit pixels of an ImageData. */
+/** Colours of one region from least to most clear, as the 32-bit pixels of an ImageData; none without a class. */
 function tintTable(label, dark) {
+  if (label === null) return new Uint32Array(TINT_STEPS);
   const [red, green, blue] = parseColour(classColour(label, dark));
   const [weak, strong] = dark ? TINTS.dark : TINTS.light;
   const bytes = new Uint8ClampedArray(4 * TINT_STEPS);
@@ -100,80 +225,77 @@ function latticeRow(field, nx, ny, y, out) {
   for (let i = 0; i < nx; i += 1) out[i] = field[j * nx + i] * (1 - v) + field[(j + 1) * nx + i] * v;
 }
 
-/** The votes on every lattice point: the winning class and how clearly it wins. */
-class VoteMap {
-  constructor(fields, vote, nx, ny) {
-    this.fields = fields;
-    this.vote = vote;
-    this.nx = nx;
-    this.ny = ny;
-    this.winners = new Uint8Array(nx * ny);
+const AMBIGUOUS = 128; // added to the winner on a lattice point
+
+/** The decision on every lattice point: the winning class, how clearly it wins, and whether it is ambiguous. */
+class RegionMap {
+  constructor(fields, decision, nx, ny, hatch = false) {
+    Object.assign(this, { fields, decision, nx, ny, hatch });
+    this.codes = new Uint8Array(nx * ny); // winner, with AMBIGUOUS added where it is and matters
     this.strengths = new Float64Array(nx * ny);
-    if (fields.length > 1) this.#countAll();
+    if (!decision.sides) this.#decideAll();
   }
 
-  #countAll() {
-    const { fields, vote } = this;
+  #decideAll() {
+    const { fields, decision } = this;
     const values = new Float64Array(fields.length);
-    for (let at = 0; at < this.winners.length; at += 1) {
+    for (let at = 0; at < this.codes.length; at += 1) {
       for (let k = 0; k < fields.length; k += 1) values[k] = fields[k][at];
-      this.winners[at] = vote.winner(values);
-      this.strengths[at] = vote.strength(values, this.winners[at]);
+      const code = this.#code(values);
+      this.codes[at] = code;
+      this.strengths[at] = decision.strength(values, code & ~AMBIGUOUS);
     }
   }
 
-  /** Whether the corners of the cell that starts at a lattice point have different winners. */
+  #code(values) {
+    const { decision, hatch } = this;
+    return decision.winner(values) | (hatch && decision.ambiguous(values) ? AMBIGUOUS : 0);
+  }
+
+  /** Whether the decision differs between the corners of the cell that starts at a lattice point. */
   isMixed(at) {
-    const { winners, nx } = this;
-    const first = winners[at];
-    return winners[at + 1] !== first || winners[at + nx] !== first || winners[at + nx + 1] !== first;
+    const { codes, nx } = this;
+    const first = codes[at];
+    return codes[at + 1] !== first || codes[at + nx] !== first || codes[at + nx + 1] !== first;
   }
 
   /** The pieces of level lines along which the winner really changes, as paths in lattice coordinates. */
   boundary() {
+    const { decision, fields, nx, ny } = this;
+    if (decision.sides) return levelPaths(fields[0], nx, ny, 0);
     const pieces = [];
-    for (let j = 0; j < this.ny - 1; j += 1) {
-      for (let i = 0; i < this.nx - 1; i += 1) {
-        if (this.isMixed(j * this.nx + i)) pieces.push(...this.#cellBoundary(i, j));
+    for (let j = 0; j < ny - 1; j += 1) {
+      for (let i = 0; i < nx - 1; i += 1) {
+        if (this.isMixed(j * nx + i)) pieces.push(...this.#cellBoundary(i, j));
       }
     }
     return pieces;
   }
 
   #cellBoundary(i, j) {
-    const { fields, vote, nx, ny } = this;
+    const { fields, decision, nx, ny } = this;
     const at = j * nx + i;
     const corners = [at, at + 1, at + nx + 1, at + nx].map((index) => fields.map((f) => f[index]));
     const values = new Float64Array(fields.length);
     const middle = ([[x0, y0], [x1, y1]]) => interpolate(fields, nx, ny, (x0 + x1) / 2, (y0 + y1) / 2, values);
-    const pieces = vote.pairs.flatMap((_, k) =>
-      cellSegments(i, j, corners.map((f) => f[k])).filter((piece) => vote.turnsWith(middle(piece), k)));
-    const sums = corners.map((f) => {
-      vote.count(f);
-      return [...vote.sums];
-    });
-    for (let a = 0; a < vote.labels.length; a += 1) {
-      for (let b = a + 1; b < vote.labels.length; b += 1) {
-        const lines = cellSegments(i, j, sums.map((sum) => sum[a] - sum[b]));
-        pieces.push(...lines.filter((piece) => vote.tiedFirst(middle(piece), a, b)));
-      }
-    }
-    return pieces;
+    return decision.edges.flatMap(({ of, real }) =>
+      cellSegments(i, j, corners.map(of)).filter((piece) => real(middle(piece))));
   }
 
   /** Paint the regions into an image: tints of the class colours, stronger where the decision is clearer. */
   paint(image, dark) {
-    if (this.fields.length === 1) this.#paintTwo(image, dark);
+    if (this.decision.sides) this.#paintTwo(image, dark);
     else this.#paintAll(image, dark);
   }
 
-  /** Two classes: one look-up in a table of tints a pixel. */
+  /** Two sides of one function: one look-up in a table of tints a pixel. */
   #paintTwo(image, dark) {
-    const { vote, nx, ny } = this;
+    const { decision, nx, ny } = this;
     const [field] = this.fields;
     const { width, height } = image;
     const pixels = new Uint32Array(image.data.buffer);
-    const [below, above] = vote.pairs[0].map((index) => tintTable(vote.labels[index], dark));
+    const [below, above] = decision.sides.map((label) => tintTable(label, dark));
+    const steepness = 1 / decision.scale;
     const row = new Float64Array(nx);
     const across = (nx - 1) / width;
     let pixel = 0;
@@ -183,7 +305,7 @@ class VoteMap {
         const x = (q + 0.5) * across;
         const i = Math.min(nx - 2, x | 0);
         const value = row[i] + (x - i) * (row[i + 1] - row[i]);
-        const clear = (Math.min(1, Math.abs(value)) * (TINT_STEPS - 1)) | 0;
+        const clear = (Math.min(1, Math.abs(value) * steepness) * (TINT_STEPS - 1)) | 0;
         pixels[pixel] = value > 0 ? above[clear] : below[clear];
         pixel += 1;
       }
@@ -191,9 +313,10 @@ class VoteMap {
   }
 
   #paintAll(image, dark) {
-    const { fields, vote, nx, ny, winners, strengths } = this;
+    const { fields, decision, nx, ny, codes, strengths } = this;
     const { width, height, data } = image;
-    const colours = vote.labels.map((label) => parseColour(classColour(label, dark)));
+    this.ambiguous = new Uint8Array(width * height); // pixels to hatch
+    const colours = decision.labels.map((label) => parseColour(classColour(label, dark)));
     const [weak, strong] = dark ? TINTS.dark : TINTS.light;
     const values = new Float64Array(fields.length);
     let pixel = 0;
@@ -206,18 +329,18 @@ class VoteMap {
         const i = Math.min(nx - 2, x | 0);
         const u = x - i;
         const at = j * nx + i;
-        let winner = winners[at];
+        let code = codes[at];
         let strength;
         if (this.isMixed(at)) {
-          interpolate(fields, nx, ny, x, y, values);
-          winner = vote.winner(values);
-          strength = vote.strength(values, winner);
+          code = this.#code(interpolate(fields, nx, ny, x, y, values));
+          strength = decision.strength(values, code & ~AMBIGUOUS);
         } else {
           const low = strengths[at] * (1 - u) + strengths[at + 1] * u;
           const high = strengths[at + nx] * (1 - u) + strengths[at + nx + 1] * u;
           strength = low * (1 - v) + high * v;
         }
-        const colour = colours[winner];
+        if (code & AMBIGUOUS) this.ambiguous[pixel >> 2] = 1;
+        const colour = colours[code & ~AMBIGUOUS];
         data[pixel] = colour[0];
         data[pixel + 1] = colour[1];
         data[pixel + 2] = colour[2];
@@ -247,17 +370,59 @@ function cellSegments(i, j, [a, b, c, d]) {
   });
 }
 
+const HATCH_PERIOD = 9; // pixels between two lines, measured along the axis
+
+/** Diagonal lines over the pixels of a raster that are marked, on a canvas as large as the plot. */
+class Hatching {
+  constructor() {
+    this.canvas = document.createElement("canvas");
+    this.mask = document.createElement("canvas");
+    this.any = false;
+  }
+
+  /** Lay the lines for `marks` (width x height, rows downwards) over a frame. */
+  update(marks, width, height, frame, look) {
+    this.any = marks?.includes(1) ?? false;
+    if (!this.any) return;
+    const { canvas, mask } = this;
+    const ratio = window.devicePixelRatio || 1;
+    Object.assign(mask, { width, height });
+    Object.assign(canvas, { width: Math.round(frame.width * ratio), height: Math.round(frame.height * ratio) });
+    const image = new ImageData(width, height);
+    for (let k = 0; k < marks.length; k += 1) image.data[4 * k + 3] = 255 * marks[k];
+    mask.getContext("2d").putImageData(image, 0, 0);
+    const ctx = canvas.getContext("2d");
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ctx.drawImage(mask, 0, 0, frame.width, frame.height);
+    ctx.globalCompositeOperation = "source-in"; // keeps of the lines what lies over the mask
+    ctx.beginPath();
+    for (let x = -frame.height; x < frame.width; x += HATCH_PERIOD) {
+      ctx.moveTo(x, frame.height);
+      ctx.lineTo(x + frame.height, 0);
+    }
+    ctx.strokeStyle = withAlpha(look.text, look.dark ? 0.62 : 0.55);
+    ctx.lineWidth = 1.6;
+    ctx.stroke();
+  }
+
+  draw(ctx, frame) {
+    if (this.any) ctx.drawImage(this.canvas, frame.left, frame.top, frame.width, frame.height);
+  }
+}
+
 /** The picture of a classifier: regions, decision line and margins, kept until model or view change. */
 class RegionPicture {
   constructor() {
     this.canvas = document.createElement("canvas");
+    this.hatching = new Hatching();
     this.lattice = null;
     this.key = null;
     this.model = null;
   }
 
   /** Compute what has changed. `frame` is the plot's rectangle in pixels, `view` its data range. */
-  update(model, view, frame, dark) {
+  update(model, view, frame, look) {
+    const { dark } = look;
     const key = JSON.stringify([view, frame.width, frame.height, dark]);
     if (model === this.model && key === this.key) return;
     [this.model, this.key] = [model, key];
@@ -265,17 +430,17 @@ class RegionPicture {
     const grid = [view, nx, ny, model.kernel, model.centres];
     if (!this.lattice?.serves(...grid)) this.lattice = new Lattice(...grid, this.lattice);
     const fields = model.functions.map((f) => this.lattice.values(f.coef, f.bias));
-    const votes = new VoteMap(fields, new Vote(model.functions), nx, ny);
+    const map = new RegionMap(fields, decisionOf(model), nx, ny, model.hatch);
     const [width, height] = [frame.width, frame.height].map((side) => Math.max(1, Math.round(side / RASTER_STEP)));
     if (this.canvas.width !== width) this.canvas.width = width;
     if (this.canvas.height !== height) this.canvas.height = height;
     const ctx = this.canvas.getContext("2d");
     const image = ctx.createImageData(this.canvas.width, this.canvas.height);
-    votes.paint(image, dark);
+    map.paint(image, dark);
     ctx.putImageData(image, 0, 0);
-    const two = fields.length === 1;
-    this.boundary = two ? levelPaths(fields[0], nx, ny, 0) : votes.boundary();
-    this.margins = two ? [-1, 1].flatMap((level) => levelPaths(fields[0], nx, ny, level)) : [];
+    this.hatching.update(map.ambiguous, width, height, frame, look);
+    this.boundary = map.boundary();
+    this.margins = levelsOf(model).flatMap((level) => levelPaths(fields[0], nx, ny, level));
   }
 
   /** Draw regions and lines into the frame. */
@@ -283,6 +448,7 @@ class RegionPicture {
     ctx.imageSmoothingEnabled = true;
     ctx.imageSmoothingQuality = "low"; // bilinear: at twice the size it looks the same as "high" and costs a fifth
     ctx.drawImage(this.canvas, frame.left, frame.top, frame.width, frame.height);
+    this.hatching.draw(ctx, frame);
     const { nx, ny } = this.lattice;
     const place = ([x, y]) => [
       frame.left + (x / (nx - 1)) * frame.width,

@@ -42,6 +42,7 @@ function legendPicture(body) {
 const LEGEND_PICTURES = {
   line: legendPicture('<path d="M1 9h24" stroke-width="3"/>'),
   dashes: legendPicture('<path d="M1 9h24" stroke-dasharray="6 3"/>'),
+  hatch: legendPicture('<path d="M2 16L16 2M9 16L23 2M2 9L9 2M16 16L24 8" stroke-width="1.6"/>'),
   free: legendPicture('<circle cx="13" cy="9" r="7.5"/><circle cx="13" cy="9" r="2.5" fill="currentColor" stroke="none"/>'),
   bound: legendPicture('<circle cx="13" cy="9" r="7.5" stroke-dasharray="3.4 2.5"/><circle cx="13" cy="9" r="2.5" fill="currentColor" stroke="none"/>'),
 };
@@ -176,8 +177,9 @@ class Legend {
       items.push(["line", "prediction"]);
       if (model.epsilon > 0) items.push(["dashes", "tube, ± ε"]);
     } else if (model) {
-      items.push(["line", "boundary"]);
-      if (model.functions.length === 1) items.push(["dashes", "margin"]);
+      items.push(["line", model.decision === "inside" ? "edge of the region" : "boundary"]);
+      if (levelsOf(model).length) items.push(["dashes", "margin"]);
+      if (model.hatch) items.push(["hatch", "ambiguous"]);
     }
     const statuses = board.statuses();
     const free = statuses.has(POINT_STATUS.FREE);
