@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,14 @@ def check_number(name: str, value: Any, least: float = 0.0) -> float:
     if isinstance(value, (int, float, np.integer, np.floating)) and least <= value <= LARGEST:
         return float(value)
     raise InvalidProblemError(f"{name} must be a number from {least:g} to {LARGEST:g}, not {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """InvalidProblemError unless the value of a parameter is one of the choices."""
+    if not (isinstance(value, str) and value in choices):
+        quoted = [f'"{choice}"' for choice in choices]
+        listed = " or ".join([", ".join(quoted[:-1]), quoted[-1]])
+        raise InvalidProblemError(f"{name} must be {listed}, not {value!r}.")
 
 
 def check_samples(X: Any) -> Array:

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from svmviz.bounds import SeparableBound
 from svmviz.errors import InvalidProblemError
 
 Array = np.ndarray
@@ -52,8 +53,8 @@ class Certificate:
     objective : float
         Value of the minimised quadratic program.
     gap : float
-        The true optimum is at least `objective - gap`; inf where no such bound holds (an unbounded
-        box, a kernel that is not positive semidefinite).
+        The true optimum is at least `objective - gap`; inf where no such bound holds (a kernel that is not
+        positive semidefinite).
     violation : float
         Largest violation of the optimality conditions over the groups, in units of the gradient.
     status : "optimal", "capped", "no progress" or "stationary"
@@ -251,9 +252,33 @@ class DualProblem:
         sort a group solves: fill the cheapest indices first. For C-SVC it is the textbook duality gap at
         the best bias. An allowance for rounding keeps it a bound in floating point, also on the objective as
         `objective` computes it; `error`, the largest rounding error of each gradient, is part of it.
+
+        Where a bound is infinite that program has no minimum; then the curvature of the added diagonal bounds the
+        distance, see `svmviz.bounds`. For the squared losses this is again the textbook gap at the best bias. Where
+        that diagonal is 0 too, the bound may be inf.
         """
-        if not (np.isfinite(self.lo).all() and np.isfinite(self.hi).all()):
-            return math.inf
+        own = np.abs(z) * (error + self.n * EPS * (np.abs(gradient) + np.abs(self.linear)))
+        if np.isfinite(self.lo).all() and np.isfinite(self.hi).all():
+            savings, multiplier, off = self._linear_savings(z, gradient, error)
+        else:
+            savings, multiplier, off = self._separable_savings(z, gradient, error)
+        return savings + float(multiplier @ off + 0.5 * own.sum())
+
+    def _separable_savings(
+        self, z: Array, gradient: Array, error: Array | float
+    ) -> tuple[float, Array, Array]:
+        """What `gap` is made of in an open box."""
+        errors = np.broadcast_to(error, (self.n,))
+        savings, nu = SeparableBound(
+            gradient, errors, self.lo - z, self.hi - z, self.diagonal, self.group, self.starts
+        ).total()
+        return savings, np.abs(nu), np.abs(self._exact_sums(z) - self.sums)
+
+    def _linear_savings(self, z: Array, gradient: Array, error: Array | float) -> tuple[float, Array, Array]:
+        """What `gap` is made of in a bounded box.
+
+        The value of the linear program with its rounding; for each group its multiplier, and what its sum is off by.
+        """
         # Seen from z, each index may give back what it has, and take what it has room for; within the error of
         # the gradient both at the better price. All is given back, then the cheapest offers are taken.
         has, nothing = z - self.lo, np.zeros(self.n)
@@ -270,9 +295,8 @@ class DualProblem:
         multiplier = np.where(np.isfinite(ends), ends, 0.0).max(axis=0)
         change = (taken - given)[: self.n] + (taken - given)[self.n :]
         off = np.abs(self._exact_sums(z) - self.sums) + np.abs(self._exact_sums(change))
-        own = np.abs(z) * (error + self.n * EPS * (np.abs(gradient) + np.abs(self.linear)))
-        rounding = float(self.n * EPS * np.abs(savings).sum() + multiplier @ off + 0.5 * own.sum())
-        return max(0.0, float(savings.sum())) + rounding
+        rounding = self.n * EPS * float(np.abs(savings).sum())
+        return max(0.0, float(savings.sum())) + rounding, multiplier, off
 
     def restore_sums(self, z: Array) -> Array:
         """Give what rounding took from a group's sum back to its multiplier with the most room."""

@@ -25,23 +25,29 @@ def dense(hessian: Hessian, n: int) -> np.ndarray:
 
 
 def optimum(problem: DualProblem, hessian: Hessian, smallest: float = 1e-6) -> Optimum:
-    """Minimise with Clarabel, in variables scaled to the box and an objective scaled to one.
+    """Minimise with Clarabel, in variables scaled to the box (or the minimum of one) and an objective scaled to one.
 
     It counts as solved when its bounds agree to 1e-8, relative to the value or to `smallest`.
     """
     n = problem.n
-    unit = max(float((problem.hi - problem.lo).max()), 1e-300)
-    H = dense(hessian, n) * unit**2
+    H = dense(hessian, n)
+    width = problem.hi - problem.lo
+    bounded = np.isfinite(width)
+    unit = float(width.max()) if bounded.all() else np.abs(problem.linear).max() / np.diagonal(H).max()
+    unit = max(unit, 1e-300)
+    H = H * unit**2
     p = problem.linear * unit
     scale = max(np.abs(H).max(), np.abs(p).max(), 1e-300)
     sums = sparse.csc_matrix((np.ones(n), (problem.group, np.arange(n))), shape=(problem.n_groups, n))
-    A = sparse.vstack([sums, sparse.eye(n), -sparse.eye(n)]).tocsc()
-    b = np.concatenate([problem.sums, problem.hi, -problem.lo]) / unit
+    above, below = np.isfinite(problem.hi), np.isfinite(problem.lo)
+    eye = sparse.eye(n, format="csr")
+    A = sparse.vstack([sums, eye[above], -eye[below]]).tocsc()
+    b = np.concatenate([problem.sums, problem.hi[above], -problem.lo[below]]) / unit
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-13
     settings.max_iter = 300
-    cones = [clarabel.ZeroConeT(problem.n_groups), clarabel.NonnegativeConeT(2 * n)]
+    cones = [clarabel.ZeroConeT(problem.n_groups), clarabel.NonnegativeConeT(int(above.sum() + below.sum()))]
     P = sparse.triu(sparse.csc_matrix((H + H.T) / 2 / scale)).tocsc()
     found = clarabel.DefaultSolver(P, p / scale, A, b, cones, settings).solve()
     values = sorted((found.obj_val * scale, found.obj_val_dual * scale))

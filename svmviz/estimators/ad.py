@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from svmviz.checks import check_labels, check_number, check_samples
+from svmviz.checks import check_choice, check_labels, check_number, check_samples
 from svmviz.errors import InvalidProblemError
 from svmviz.estimators.base import Classifier, KernelLike, ScoreClassifier, minimized
 from svmviz.gram import gram_matrix
@@ -117,8 +117,7 @@ class ADSVC(_PrototypeClassifier, ScoreClassifier):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on samples X (n, d) with labels y (n,) of any type."""
-        if self.rule not in ("thesis", "nearest"):
-            raise InvalidProblemError(f'rule must be "thesis" or "nearest", not {self.rule!r}.')
+        check_choice("rule", self.rule, ad_svm.RULES)
         if not isinstance(self.n_prototypes, Integral) or self.n_prototypes < 1:
             raise InvalidProblemError(
                 f"n_prototypes must be a whole number of at least 1, not {self.n_prototypes!r}."

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from svmviz.checks import check_labels, check_samples, check_weights
+from svmviz.checks import check_choice, check_labels, check_samples, check_weights
 from svmviz.estimators.base import KernelLike, ScoreClassifier, combine, solve
 from svmviz.estimators.svc import upper_bounds
 from svmviz.gram import gram_matrix
@@ -25,7 +25,7 @@ class OneVsRestSVC(ScoreClassifier):
 
     Parameters
     ----------
-    C, kernel, degree, gamma, coef0, tol, max_iter, class_weight, selection, newton
+    C, kernel, degree, gamma, coef0, tol, max_iter, class_weight, loss, selection, newton
         As for `SVC`; class_weight multiplies C for the samples of a class in all machines.
 
     Attributes
@@ -62,6 +62,7 @@ class OneVsRestSVC(ScoreClassifier):
         tol: float = 1e-3,
         max_iter: int = -1,
         class_weight: dict[Any, float] | str | None = None,
+        loss: str = "hinge",
         selection: str = "second_order",
         newton: bool = True,
     ):
@@ -73,6 +74,7 @@ class OneVsRestSVC(ScoreClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.loss = loss
         self.selection = selection
         self.newton = newton
 
@@ -88,13 +90,14 @@ class OneVsRestSVC(ScoreClassifier):
         """
         X = check_samples(X)
         y, options = check_labels(y, X), self._options()
+        check_choice("loss", self.loss, svc.LOSSES)
         bounds = upper_bounds(self.C, self.class_weight, y, check_weights(sample_weight, len(y)))
         codes = self._encode(y, bounds)
         kernel = self._start_fit(X)
         K = gram_matrix(kernel, X)
         two = len(self.classes_) == 2
         fitted = [
-            solve(svc.dual_problem(np.where(codes == r, 1.0, -1.0), bounds), K, kernel, options)
+            solve(svc.dual_problem(np.where(codes == r, 1.0, -1.0), bounds, self.loss), K, kernel, options)
             for r in range(1 if two else 0, len(self.classes_))
         ]
         self.certificate_ = combine([certificate for _, certificate in fitted])

@@ -9,8 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from svmviz.checks import check_labels, check_samples, check_weights
-from svmviz.errors import InvalidProblemError
+from svmviz.checks import check_choice, check_labels, check_samples, check_weights
 from svmviz.estimators.base import Classifier, combine
 from svmviz.gram import gram_matrix
 from svmviz.kernels import Kernel
@@ -69,10 +68,7 @@ class PairwiseClassifier(Classifier):
         """
         X = check_samples(X)
         y, options = check_labels(y, X), self._options()
-        if self.decision_function_shape not in ("ovr", "ovo"):
-            raise InvalidProblemError(
-                f'decision_function_shape must be "ovr" or "ovo", not {self.decision_function_shape!r}.'
-            )
+        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         bounds = self._bounds(y, check_weights(sample_weight, len(y)))
         codes = self._encode(y, bounds)
         kernel = self._start_fit(X)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from svmviz.checks import check_number
+from svmviz.checks import check_choice, check_number
 from svmviz.errors import InvalidProblemError
 from svmviz.estimators.base import KernelLike, solve
 from svmviz.estimators.pairwise import PairwiseClassifier
@@ -25,7 +25,7 @@ class SVC(PairwiseClassifier):
     Parameters
     ----------
     C : float, default 1.0
-        Upper bound on the multipliers.
+        Weight of the loss: the upper bound on the multipliers, or with the squared loss 1 over twice the diagonal.
     kernel : "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", a callable or a Kernel, default "rbf"
     degree, gamma, coef0
         Of the kernel; see `svmviz.kernels.make_kernel`.
@@ -35,6 +35,7 @@ class SVC(PairwiseClassifier):
         Limit on the pairs moved, for each two-class problem; see `svmviz.smo.Options`.
     class_weight : dict, "balanced" or None, default None
         Multiplies C for each class.
+    loss : "hinge" or "squared_hinge", default "hinge"
     decision_function_shape : "ovr" or "ovo", default "ovr"
     selection : "second_order", "max_violating" or "platt", default "second_order"
         How the pair is picked.
@@ -75,6 +76,7 @@ class SVC(PairwiseClassifier):
         tol: float = 1e-3,
         max_iter: int = -1,
         class_weight: dict[Any, float] | str | None = None,
+        loss: str = "hinge",
         decision_function_shape: str = "ovr",
         selection: str = "second_order",
         newton: bool = True,
@@ -87,17 +89,19 @@ class SVC(PairwiseClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
+        self.loss = loss
         self.decision_function_shape = decision_function_shape
         self.selection = selection
         self.newton = newton
 
     def _bounds(self, y: Array, weights: Array) -> Array:
+        check_choice("loss", self.loss, svc.LOSSES)
         return upper_bounds(self.C, self.class_weight, y, weights)
 
     def _solve_two(
         self, signs: Array, bounds: Array, K: Array, kernel: Kernel, options: Options
     ) -> tuple[Expansion, Certificate]:
-        return solve(svc.dual_problem(signs, bounds), K, kernel, options)
+        return solve(svc.dual_problem(signs, bounds, self.loss), K, kernel, options)
 
 
 class OneVsOneSVC(SVC):
@@ -105,7 +109,7 @@ class OneVsOneSVC(SVC):
 
     Parameters
     ----------
-    C, kernel, degree, gamma, coef0, tol, max_iter, class_weight, selection, newton
+    C, kernel, degree, gamma, coef0, tol, max_iter, class_weight, loss, selection, newton
         As for `SVC`.
 
     Attributes
@@ -125,6 +129,7 @@ class OneVsOneSVC(SVC):
         tol: float = 1e-3,
         max_iter: int = -1,
         class_weight: dict[Any, float] | str | None = None,
+        loss: str = "hinge",
         selection: str = "second_order",
         newton: bool = True,
     ):
@@ -137,6 +142,7 @@ class OneVsOneSVC(SVC):
             tol=tol,
             max_iter=max_iter,
             class_weight=class_weight,
+            loss=loss,
             decision_function_shape="ovo",
             selection=selection,
             newton=newton,

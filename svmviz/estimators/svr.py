@@ -20,9 +20,10 @@ class SVR(Regressor):
     Parameters
     ----------
     C : float, default 1.0
-        Upper bound on the multipliers.
+        Weight of the loss: the upper bound on the multipliers, or with the squared loss 1 over twice the diagonal.
     epsilon : float, default 0.1
         Half-width of the tube, in units of the target.
+    loss : "epsilon_insensitive" or "squared_epsilon_insensitive", default "epsilon_insensitive"
     kernel, degree, gamma, coef0, tol, max_iter, selection, newton
         As for `SVC`.
 
@@ -49,6 +50,7 @@ class SVR(Regressor):
         *,
         C: float = 1.0,
         epsilon: float = 0.1,
+        loss: str = "epsilon_insensitive",
         kernel: KernelLike = "rbf",
         degree: float = 3,
         gamma: str | float = "scale",
@@ -60,6 +62,7 @@ class SVR(Regressor):
     ):
         self.C = C
         self.epsilon = epsilon
+        self.loss = loss
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -82,7 +85,7 @@ class SVR(Regressor):
         X, options = check_samples(X), self._options()
         targets = check_targets(y, X)
         bounds = svc.upper_bounds(self.C, len(X)) * check_weights(sample_weight, len(X))
-        problem = svr.dual_problem(targets, bounds, self.epsilon)
+        problem = svr.dual_problem(targets, bounds, self.epsilon, self.loss)
         kernel = self._start_fit(X)
         self._take(X, *solve(problem, gram_matrix(kernel, X), kernel, options))
         return self

@@ -19,6 +19,7 @@ from svmviz.problem import DualProblem
 
 Array = np.ndarray
 
+RULES = ("thesis", "nearest")
 # 1 / (1 / n) need not be n in floating point.
 _SLACK = 1e-12
 
