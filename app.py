@@ -27,14 +27,16 @@ def main() -> None:
         with st.container(key="onward"):
             st.page_link(page.LESSON, label="Watch SMO find this solution, step by step  →", width="stretch")
     with left:
-        board(about, notice, result)
+        board(about, notice, result, controls.needs_two(space))
 
 
 @st.fragment
-def board(about: DeltaGenerator, notice: DeltaGenerator, result: DeltaGenerator) -> None:
+def board(about: DeltaGenerator, notice: DeltaGenerator, result: DeltaGenerator, several: bool) -> None:
     """Fit and draw. An edit runs only this: the controls beside it are neither run nor drawn again."""
     with page.boundary():
         space = workspace.get()
+        if controls.needs_two(space) != several:
+            st.rerun()  # the controls have a choice of two classes to show, or to hide
         fit = fitting.cached(space)
         stage(fitting.board_data(space, fit, HEIGHT), key="board", on_edit=space.apply_edit)
         about.html(f'<p class="note">{description(space)}</p>')
@@ -42,7 +44,7 @@ def board(about: DeltaGenerator, notice: DeltaGenerator, result: DeltaGenerator)
         if fit.message:
             result.info(fit.message)
         else:
-            result.html(results.table(fit))
+            result.html(results.table(fit, controls.parameter_rows(space)))
 
 
 def description(space: Workspace) -> str:
@@ -65,12 +67,20 @@ def choose_points(space: Workspace) -> None:
 
 
 def choose_machine(space: Workspace) -> None:
-    controls.task(space)
+    several = controls.needs_two(space)
+    columns = iter(st.columns([4, 4, 3] if several else 2, vertical_alignment="bottom"))
+    with next(columns):
+        controls.task(space)
+    with next(columns):
+        controls.machine(space)
+    if several:
+        with next(columns):
+            controls.classes(space)
     left, right = st.columns(2)
     with left:
         controls.kernel(space)
     with right:
-        controls.penalty(space)
+        controls.primary(space)
     controls.parameters(space)
 
 

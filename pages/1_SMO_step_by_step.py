@@ -59,11 +59,12 @@ def choose(space: Workspace) -> None:
     with next(columns):
         controls.kernel(space)
     with next(columns):
-        controls.penalty(space)
+        controls.primary(space)
     with next(columns):
         controls.rule(space)
     with next(columns), st.popover("Machine", width="stretch"):
         controls.task(space)
+        controls.machine(space)
         controls.parameters(space)
         controls.tolerance(space)
         controls.features(space)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from svmviz import datasets
+from svmviz import ADSVC, MCSVC, SVC, SVR, MuSVC, NuSVC, NuSVR, OneClassSVM, datasets
 from svmviz.datasets import PRESETS
-from svmviz.ui import fitting, results
+from svmviz.ui import fitting, models, results
 from svmviz.ui.fitting import fit
-from svmviz.ui.workspace import KERNELS, Workspace
+from svmviz.ui.workspace import CLASSIFIERS, KERNELS, REGRESSORS, Workspace
 
 
 def loaded(name, **changes):
@@ -93,6 +93,153 @@ def test_every_kernel_gives_a_model_of_the_agreed_form(name, kernel):
     )
 
 
+ESTIMATORS = {
+    "svc": lambda space: SVC(C=space.C, decision_function_shape="ovo"),
+    "nu_svc": lambda space: NuSVC(nu=space.nu, decision_function_shape="ovo"),
+    "one_class": lambda space: OneClassSVM(nu=space.nu),
+    "mu_svm": lambda space: MuSVC(mu=space.mu),
+    "ad_svm": lambda space: ADSVC(
+        mu=space.mu,
+        rule=space.decision_rule,
+        n_prototypes=space.n_prototypes,
+        pair_weights=space.weights_table(space.present()),
+    ),
+    "mc_svm": lambda space: MCSVC(beta=space.beta),
+    "svr": lambda space: SVR(C=space.C, epsilon=space.epsilon),
+    "nu_svr": lambda space: NuSVR(C=space.C, nu=space.nu),
+}
+
+
+def estimator(space):
+    """The workspace's machine, trained without the workspace's help, and the samples it saw."""
+    machine = ESTIMATORS[space.machine](space)
+    machine.set_params(
+        kernel=space.kernel, gamma=space.gamma_value(), degree=space.degree, coef0=space.coef0, tol=space.tol
+    )
+    if space.task == "regression":
+        X = space.points[:, :1]
+        return machine.fit(X, space.points[:, 1]), X
+    rows = np.isin(space.labels, space.present_pair()) if space.machine == "mu_svm" else slice(None)
+    return machine.fit(space.points[rows], space.labels[rows]), space.points
+
+
+def decisions(model, X):
+    """What the browser computes from a model, in the shape of decision_function."""
+    found = values(model, X)
+    if model["decision"] == "argmax":
+        owners = [f["classes"][0] for f in model["functions"]]
+        best = np.array([found[[o == c for o in owners]].max(axis=0) for c in sorted(set(owners))])
+        return best[1] - best[0] if len(best) == 2 else best.T
+    return found[0] if len(found) == 1 else -found.T
+
+
+CASES = [
+    ("nu_svc", "overlapping", {"nu": 0.5}),
+    *((name, example, {}) for name in CLASSIFIERS for example in ("moons", "three_classes")),
+    ("ad_svm", "three_classes", {"decision_rule": "nearest", "pair_weights": {(0, 2): 3.0}}),
+    ("ad_svm", "moons", {"n_prototypes": 2}),
+    ("ad_svm", "three_classes", {"n_prototypes": 2, "kernel": "linear"}),
+    *((name, "sine", {}) for name in REGRESSORS),
+]
+
+
+@pytest.mark.parametrize(("machine", "example", "changes"), CASES)
+def test_the_model_of_every_machine_is_that_of_its_estimator(machine, example, changes):
+    name = "regressor" if machine in REGRESSORS else "classifier"
+    space = loaded(example, **{name: machine}, **changes)
+    outcome = fit(space)
+    assert outcome.message is None
+    trained, X = estimator(space)
+    theirs = trained.predict(X) if space.task == "regression" else trained.decision_function(X)
+    np.testing.assert_allclose(decisions(outcome.model, X), theirs, atol=1e-9)
+    assert outcome.certificate.objective == pytest.approx(trained.certificate_.objective)
+    status = np.array(outcome.model["status"])
+    assert np.count_nonzero(status) == len(outcome.model["centres"])
+    assert set(status.tolist()) <= {0, 1, 2}
+    table = results.table(outcome)
+    assert "Duality gap" in table
+    assert "Status" in table
+    assert "nan" not in table
+
+
+def facts(outcome):
+    return dict(outcome.facts)
+
+
+def test_one_class_is_enough_for_the_one_class_machine():
+    space = loaded("moons", classifier="one_class", nu=0.3)
+    space.labels[:] = 4
+    outcome = fit(space)
+    assert outcome.model["decision"] == "inside"
+    assert outcome.model["functions"][0]["classes"] == [4]
+    outside = int(facts(outcome)["Outside"].split()[0])
+    assert 0 < outside <= 0.3 * len(space.points)
+    space.points, space.labels = space.points[:1], space.labels[:1]
+    assert fit(space).message is None
+    space.points, space.labels = space.points[:0], space.labels[:0]
+    assert fit(space).message.endswith(".")
+
+
+def test_the_mu_svm_takes_the_chosen_pair():
+    space = loaded("three_classes", classifier="mu_svm", pair=(1, 2))
+    outcome = fit(space)
+    assert outcome.model["functions"][0]["classes"] == [1, 2]
+    assert not np.array(outcome.model["status"])[space.labels == 0].any()
+    assert facts(outcome)["Two classes"] == "B / C"
+
+
+def test_the_margin_of_nu_svc_is_two_over_the_norm_of_w():
+    space = loaded("separable", classifier="nu_svc", kernel="linear", tol=1e-8)
+    outcome = fit(space)
+    w = np.array(outcome.model["functions"][0]["coef"]) @ np.array(outcome.model["centres"])
+    assert outcome.machines[0].margin == pytest.approx(2 / np.linalg.norm(w), rel=1e-4)
+
+
+@pytest.mark.parametrize("machine", ["nu_svc", "mu_svm"])
+def test_hulls_that_meet_have_no_margin_and_say_so(machine):
+    space = loaded("xor", classifier=machine, kernel="linear", nu=0.05, mu=1.0)
+    outcome = fit(space)
+    assert outcome.model["regions"] is False
+    assert outcome.note.endswith(".")
+    assert fitting.board_data(space, outcome, 600)["message"] == outcome.note
+    assert "hulls meet" in results.table(outcome)
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"classifier": "nu_svc", "nu": 1.0}, "nu must be"),
+        ({"classifier": "mu_svm", "mu": 0.001}, "mu must be at least"),
+        ({"classifier": "ad_svm", "mu": 0.001}, "mu must be at least"),
+        ({"classifier": "ad_svm", "n_prototypes": 5, "mu": 0.02}, "mu must be at least"),
+    ],
+)
+def test_what_is_not_feasible_gets_one_sentence_with_the_range(changes, word):
+    space = loaded("overlapping", **changes)
+    if changes["classifier"] == "nu_svc":
+        space.points, space.labels = space.points[:-5], space.labels[:-5]
+    points = space.points
+    outcome = fit(space)
+    assert outcome.model is None
+    assert word in outcome.message
+    assert outcome.message.endswith(".")
+    assert space.points is points
+
+
+def test_several_prototypes_are_named_by_their_classes():
+    outcome = fit(loaded("three_classes", classifier="ad_svm", n_prototypes=2))
+    assert outcome.table[0] == ("Distance of prototypes", "A 2", "B 1", "B 2", "C 1", "C 2")
+    assert [line[0] for line in outcome.table[1:]] == ["A 1", "A 2", "B 1", "B 2", "C 1"]
+    assert fit(loaded("overlapping", classifier="ad_svm")).table == ()
+
+
+def test_the_tube_of_nu_svr_is_the_one_that_nu_has_found():
+    space = loaded("sine", regressor="nu_svr", nu=0.5, epsilon=99.0)
+    outcome = fit(space)
+    assert 0 < outcome.model["epsilon"] < 2
+    assert float(facts(outcome)["ε that ν has found"]) == pytest.approx(outcome.model["epsilon"], rel=1e-4)
+
+
 def test_classes_without_points_are_left_out():
     space = loaded("overlapping")
     space.labels = space.labels * 3 + 1
@@ -148,7 +295,7 @@ def test_a_hard_problem_stops_in_time_and_says_so():
     space = loaded("overlapping", C=1e5, kernel="poly", degree=9, gamma=1.0, tol=1e-9)
     space.points, space.labels = rng.normal(size=(200, 2)) * 10, rng.integers(0, 2, 200)
     outcome = fit(space)
-    assert outcome.certificate.iterations <= fitting.PAIR_LIMIT
+    assert outcome.certificate.iterations <= models.PAIR_LIMIT
     assert outcome.certificate.status != "optimal"
     assert "after" in results.table(outcome)
 

@@ -26,6 +26,9 @@ class Expansion:
         All biases that are optimal. Within the tolerance it is one number when a multiplier is free.
     free, bounded : ndarray of bool (n_samples,)
         Support vectors with a multiplier strictly inside the box, and those with all of theirs at the bound.
+    rho : float
+        Of nu-SVC: the value on the margin before coefficients and bias were divided by it. Where it is not above 0
+        the reduced hulls meet, and nothing was divided.
     """
 
     coef: Array
@@ -33,6 +36,7 @@ class Expansion:
     bias_interval: tuple[float, float]
     free: Array
     bounded: Array
+    rho: float = 1.0
 
     @property
     def support(self) -> Array:

@@ -82,6 +82,5 @@ def expand(problem: DualProblem, z: Array, gradient: Array, n_samples: int) -> E
     rho = margin(problem, z, gradient)
     scale = 1.0 / rho if rho > 0 else 1.0
     expansion = read(problem, z, n_samples, (bias, bias))
-    return replace(
-        expansion, coef=scale * expansion.coef, bias=scale * bias, bias_interval=(scale * bias, scale * bias)
-    )
+    bias *= scale
+    return replace(expansion, coef=scale * expansion.coef, bias=bias, bias_interval=(bias, bias), rho=rho)

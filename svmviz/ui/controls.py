@@ -1,15 +1,37 @@
 """Compact controls that both pages use; each keeps its value in the workspace, which outlives the page."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
 from svmviz import datasets
 from svmviz.datasets import PRESETS, REAL, DataError, Task
-from svmviz.ui.workspace import KERNELS, RULES, Workspace
+from svmviz.ui.workspace import (
+    CLASSIFIERS,
+    DECISION_RULES,
+    KERNELS,
+    LOSSES,
+    MAX_PROTOTYPES,
+    REGRESSORS,
+    RULES,
+    Workspace,
+)
 
-TASKS: dict[Task, str] = {"classification": "Classes (C-SVC)", "regression": "Curve (ε-SVR)"}
+TASKS: dict[Task, str] = {"classification": "Classes", "regression": "Curve"}
+MACHINE_NAMES = {
+    "svc": "C-SVC",
+    "nu_svc": "ν-SVC",
+    "one_class": "One-class SVM",
+    "mu_svm": "μ-SVM",
+    "ad_svm": "AD-SVM",
+    "mc_svm": "MC-SVM",
+    "svr": "ε-SVR",
+    "nu_svr": "ν-SVR",
+}
+LOSS_NAMES = {"hinge": "Linear", "squared": "Squared"}
+DECISION_RULE_NAMES = {"thesis": "Thesis (2.2.20)", "nearest": "Nearest"}
+LabelVisibility = Literal["visible", "collapsed"]
 KERNEL_NAMES = {
     "linear": "Linear",
     "poly": "Polynomial",
@@ -35,6 +57,15 @@ GAMMA_GRID: list[Any] = ["scale", *_one_two_five(-2, 2)]
 EPSILON_GRID = [0.0, *_one_two_five(-3, 1)]
 TOLERANCES = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1]
 DEGREES = list(range(1, 11))
+NU_GRID = [0.01, 0.02, *(round(0.05 * k, 2) for k in range(1, 21))]
+MU_GRID = [
+    0.001,
+    0.002,
+    0.005,
+    *(round(0.01 * k, 2) for k in (*range(1, 10), *range(10, 30, 2), *range(30, 105, 5))),
+]
+BETA_GRID = _one_two_five(-4, 3)
+PROTOTYPES = list(range(1, MAX_PROTOTYPES + 1))
 COEF0_GRID = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 5.0]
 
 
@@ -97,7 +128,7 @@ def task(space: Workspace) -> None:
         space.switch_task(st.session_state[key])
 
     st.segmented_control(
-        "Machine",
+        "Task",
         list(TASKS),
         format_func=TASKS.__getitem__,
         required=True,
@@ -106,6 +137,27 @@ def task(space: Workspace) -> None:
         label_visibility="collapsed",
         width="stretch",
     )
+
+
+def machine(space: Workspace, label_visibility: LabelVisibility = "collapsed") -> None:
+    """Choose the machine of the task."""
+    regression = space.task == "regression"
+    st.selectbox(
+        "Machine",
+        REGRESSORS if regression else CLASSIFIERS,
+        format_func=MACHINE_NAMES.__getitem__,
+        help=MACHINE_HELP["regression" if regression else "classification"],
+        label_visibility=label_visibility,
+        **bound(space, "regressor" if regression else "classifier"),
+    )
+
+
+MACHINE_HELP = {
+    "classification": "C-SVC and ν-SVC: two classes, more vote one against one. One-class: the region that holds all "
+    "but a share ν of the points. μ-SVM: the nearest points of two reduced hulls. AD-SVM: a prototype for each "
+    "class, all distances at once. MC-SVM: one function a class (Crammer and Singer).",
+    "regression": "ε-SVR: the width of the tube is given. ν-SVR: ν, the share outside, finds it.",
+}
 
 
 def kernel(space: Workspace) -> None:
@@ -126,22 +178,62 @@ def penalty(space: Workspace) -> None:
     slider(space, "C", "C", C_GRID, "Upper bound of the multipliers: what a point on the wrong side costs.")
 
 
+def nu(space: Workspace) -> None:
+    """Slider for nu."""
+    slider(
+        space,
+        "nu",
+        "ν",
+        NU_GRID,
+        "Bounds the share of errors (or outliers) from above and that of support vectors from below.",
+    )
+
+
+def mu(space: Workspace) -> None:
+    """Slider for mu."""
+    slider(
+        space,
+        "mu",
+        "μ",
+        MU_GRID,
+        "Largest weight of a point in its reduced hull: 1 leaves the whole hull, 1/n only the mean.",
+    )
+
+
+def beta(space: Workspace) -> None:
+    """Slider for beta."""
+    slider(space, "beta", "β", BETA_GRID, "Weight of the regulariser, 1/C: the larger, the smoother.")
+
+
+def primary(space: Workspace) -> None:
+    """Slider for the parameter that the machine is named by, or C."""
+    PRIMARY[space.machine](space)
+
+
 def parameters(space: Workspace) -> None:
-    """Sliders for the parameters that the kernel and the machine have, side by side."""
-    shown = []
+    """Controls for the other parameters that the kernel and the machine have."""
+    for row in _parameter_rows(space):
+        for column, show in zip(st.columns(max(2, len(row))), row, strict=False):
+            with column:
+                show(space)
+
+
+def parameter_rows(space: Workspace) -> int:
+    """How many rows `parameters` takes."""
+    return len(_parameter_rows(space))
+
+
+def _parameter_rows(space: Workspace) -> list[list[Callable[[Workspace], None]]]:
+    """What `parameters` shows, three side by side at most."""
+    shown: list[Callable[[Workspace], None]] = []
     if space.kernel != "linear":
         shown.append(_gamma)
     if space.kernel == "poly":
         shown.append(_degree)
     if space.kernel in ("poly", "sigmoid"):
         shown.append(_coef0)
-    if space.task == "regression":
-        shown.append(_epsilon)
-    if not shown:
-        return
-    for column, show in zip(st.columns(max(2, len(shown))), shown, strict=False):
-        with column:
-            show(space)
+    shown += SECONDARY.get(space.machine, [])
+    return [shown[first : first + 3] for first in range(0, len(shown), 3)]
 
 
 def _gamma(space: Workspace) -> None:
@@ -160,8 +252,62 @@ def _epsilon(space: Workspace) -> None:
     slider(space, "epsilon", "ε", EPSILON_GRID, "Half the width of the tube: smaller errors are free.")
 
 
+def _loss(space: Workspace) -> None:
+    st.selectbox(
+        "Loss",
+        LOSSES,
+        format_func=LOSS_NAMES.__getitem__,
+        help="How the cost of an error grows. Squared: the multipliers have no upper bound.",
+        **bound(space, "loss"),
+    )
+
+
+def decision_rule(space: Workspace) -> None:
+    """Choose the decision rule of the AD-SVM."""
+    st.selectbox(
+        "Decision",
+        DECISION_RULES,
+        format_func=DECISION_RULE_NAMES.__getitem__,
+        help="Thesis: w·(x − v), equation 2.2.20. Nearest: the class of the nearest prototype.",
+        **bound(space, "decision_rule"),
+    )
+
+
+def prototypes(space: Workspace) -> None:
+    """Slider for the number of prototypes of each class."""
+    slider(
+        space,
+        "n_prototypes",
+        "Prototypes a class",
+        PROTOTYPES,
+        "Each class is divided into so many clusters.",
+    )
+
+
+PRIMARY: dict[str, Callable[[Workspace], None]] = {
+    "svc": penalty,
+    "nu_svc": nu,
+    "one_class": nu,
+    "mu_svm": mu,
+    "ad_svm": mu,
+    "mc_svm": beta,
+    "svr": penalty,
+    "nu_svr": nu,
+}
+SECONDARY: dict[str, list[Callable[[Workspace], None]]] = {
+    "ad_svm": [decision_rule, prototypes],
+    "svr": [_epsilon],
+    "nu_svr": [penalty],
+}
+
+
+def needs_two(space: Workspace) -> bool:
+    """Whether there are more classes than the machine can tell apart."""
+    return space.machine == "mu_svm" and len(space.present()) > 2
+
+
 def classes(space: Workspace) -> None:
-    """Choose the two classes of the lesson, where there are more."""
+    """Choose the two classes of a machine that tells two apart, where there are more."""
     present = space.present()
     if space.task == "regression" or len(present) < 3:
         return

@@ -40,7 +40,7 @@ STYLE = """
   table.result th, table.result td { padding: 0.16rem 0.8rem 0.16rem 0; font-variant-numeric: tabular-nums; }
   table.result th { text-align: left; font-weight: 500; opacity: 0.8; white-space: nowrap; }
   table.result tr { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
-  div.results { max-height: max(15rem, calc(100dvh - 29rem)); overflow-y: auto; }
+  div.results { max-height: max(11rem, calc(100dvh - 29.3rem - var(--above, 0rem))); overflow-y: auto; }
   /* On a phone two controls stand side by side instead of one below the other. */
   @media (max-width: 640px) {
     .st-key-controls [data-testid="stHorizontalBlock"] { flex-flow: row wrap; gap: 0.5rem; }

@@ -6,7 +6,7 @@ import math
 from svmviz.explain import short
 from svmviz.problem import Certificate
 from svmviz.trace import Trace
-from svmviz.ui.fitting import Fit, MachineResult
+from svmviz.ui.models import Fit, MachineResult, Row
 
 ENDS = {
     "optimal": "optimal",
@@ -16,13 +16,15 @@ ENDS = {
 }
 
 
-def table(fit: Fit) -> str:
+def table(fit: Fit, rows_above: int = 1) -> str:
     """The numbers of a fit.
 
     Parameters
     ----------
     fit : Fit
         With a model.
+    rows_above : int, default 1
+        Rows of parameters above the table: it is as much lower as they are higher, and scrolls.
 
     Returns
     -------
@@ -30,36 +32,42 @@ def table(fit: Fit) -> str:
         HTML.
     """
     assert fit.certificate is not None
-    rows = [
-        ("Training error", fit.error),
+    rows: list[Row] = [("Training error", fit.error)] if fit.error else []
+    if len(fit.machines) == 1:
+        machine = fit.machines[0]
+        rows.append(("Support vectors", f"{machine.n_free} free, {machine.n_bounded} at the bound"))
+        rows.append(("Bias", bias(machine)))
+        if machine.margin is not None:
+            rows.append(("Margin width 2/‖w‖", _number(machine.margin)))
+    rows += [
+        *fit.facts,
         ("Status", status(fit.certificate)),
         ("Dual objective", _number(fit.certificate.objective)),
         ("Duality gap", gap(fit.certificate)),
     ]
-    if len(fit.machines) == 1:
-        machine = fit.machines[0]
-        rows.insert(1, ("Support vectors", f"{machine.n_free} free, {machine.n_bounded} at the bound"))
-        rows.insert(2, ("Bias", bias(machine)))
-        if machine.margin is not None:
-            rows.insert(3, ("Margin width 2/‖w‖", _number(machine.margin)))
-        body = _rows(rows)
-    else:
-        body = _rows(rows) + "</table>" + _machines(fit.machines)
-    return f'<div class="results"><table class="result">{body}</table></div>'
+    table = _machines(fit.machines) if len(fit.machines) > 1 else fit.table
+    body = _rows(rows) + (f"</table>{_headed(table)}" if table else "")
+    lower = f"--above: {5.2 * max(0, rows_above - 1):g}rem"
+    return f'<div class="results" style="{lower}"><table class="result">{body}</table></div>'
 
 
-def _rows(rows: list[tuple[str, str]]) -> str:
+def _rows(rows: list[Row]) -> str:
     return "".join(f"<tr><th>{html.escape(a)}</th><td>{html.escape(b)}</td></tr>" for a, b in rows)
 
 
-def _machines(machines: tuple[MachineResult, ...]) -> str:
-    head = "<tr><th>One against one</th><th>free</th><th>at the bound</th><th>bias</th><th>gap</th></tr>"
+def _machines(machines: tuple[MachineResult, ...]) -> tuple[Row, ...]:
+    head = ("One against one", "free", "at the bound", "bias", "gap")
+    lines = [(m.name, str(m.n_free), str(m.n_bounded), _short_bias(m), gap(m.certificate)) for m in machines]
+    return (head, *lines)
+
+
+def _headed(table: tuple[Row, ...]) -> str:
+    """A table whose first row is its head."""
     lines = [
-        f"<tr><td>{html.escape(m.name)}</td><td>{m.n_free}</td><td>{m.n_bounded}</td>"
-        f"<td>{html.escape(_short_bias(m))}</td><td>{html.escape(gap(m.certificate))}</td></tr>"
-        for m in machines
+        "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
+        for tag, row in zip(["th"] + ["td"] * (len(table) - 1), table, strict=True)
     ]
-    return f'<table class="result">{head}{"".join(lines)}'
+    return '<table class="result">' + "".join(f"<tr>{line}</tr>" for line in lines)
 
 
 def bias(machine: MachineResult) -> str:
@@ -77,7 +85,10 @@ def _short_bias(machine: MachineResult) -> str:
 def gap(certificate: Certificate) -> str:
     """The duality gap, or why there is none."""
     if math.isinf(certificate.gap):
-        return "unknown: the kernel is not positive semidefinite"
+        return {
+            "stationary": "unknown: the kernel is not positive semidefinite",
+            "optimal": "unknown: the multipliers have no upper bound",
+        }.get(certificate.status, "unknown")
     return short(max(certificate.gap, 0.0), 2)
 
 

@@ -339,6 +339,8 @@ def checked(space: Workspace) -> str | None:
         return f"{n:,} points are too many to follow the pen: erase some until {ROW_LIMIT:,} are left."
     if space.task == "regression":
         return None if n >= 2 else "Draw at least two points: the curve appears as soon as they are there."
+    if space.machine == "one_class":
+        return None if n else "Click to draw points: the region that holds most of them appears at once."
     if n == 0:
         return "Click to draw points of two classes: the boundary appears as soon as both are there."
     if len(space.present()) < 2:

@@ -81,6 +81,68 @@ def test_nothing_is_wider_than_a_phone(visit, path):
     assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
 
 
+MACHINES = ["C-SVC", "ν-SVC", "One-class SVM", "μ-SVM", "AD-SVM", "MC-SVM"]
+FAILURES = "[data-testid=stException], [data-testid=stAlert]"
+
+
+def settled(page):
+    page.wait_for_timeout(300)
+    page.wait_for_function(IS_SETTLED)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768)])
+def test_every_machine_can_be_chosen_on_the_workspace(visit, width, height):
+    page = visit(
+        "?preset=wine&kernel=poly&nu=0.3&n_prototypes=2", viewport={"width": width, "height": height}
+    )
+    for machine in MACHINES:
+        choose(page, "Machine", machine)
+        settled(page)
+        assert page.locator(FAILURES).count() == 0, machine
+        assert page.locator("table.result tr").count() > 4, machine
+        page.wait_for_function(FITS, timeout=3000)
+        assert page.evaluate("() => findStage().svmviz.model !== null"), machine
+    choose(page, "Example", "Sine with noise")
+    for machine in ["ν-SVR", "ε-SVR"]:
+        choose(page, "Machine", machine)
+        settled(page)
+        assert page.locator(FAILURES).count() == 0, machine
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("preset=unbalanced&classifier=nu_svc&nu=0.9", "nu must be above 0 and at most"),
+        ("preset=unbalanced&classifier=mu_svm&mu=0.001", "mu must be at least"),
+        ("preset=three_classes&classifier=ad_svm&mu=0.001", "mu must be at least"),
+    ],
+)
+def test_what_is_not_feasible_gets_its_sentence_and_the_points_stay(visit, query, sentence):
+    page = visit(f"?{query}")
+    wait_for_text(page, sentence)
+    assert len(points(page)) > 50
+    assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_the_one_class_machine_needs_one_class(visit):
+    page = visit("?preset=moons&classifier=one_class")
+    page.get_by_role("button", name="Clear").click()
+    wait_for_text(page, "the region that holds most of them")
+    for x, y in [(-1, 0), (0, 0.5), (0.4, -0.5)]:
+        page.mouse.click(*in_board(page, x, y))
+    wait_for_text(page, r"of 3 \(")
+    assert page.locator(FAILURES).count() == 0
+
+
+def test_a_third_class_brings_the_choice_of_two_for_the_mu_svm(visit):
+    page = visit("?preset=moons&classifier=mu_svm")
+    assert page.get_by_role("combobox", name="Two classes").count() == 0
+    page.mouse.move(*in_board(page, 0, 1.2))
+    page.keyboard.press("3")
+    page.mouse.click(*in_board(page, 0, 1.2))
+    page.get_by_role("combobox", name="Two classes").wait_for()
+
+
 def test_a_click_is_fitted(visit):
     page = visit()
     before = len(points(page))

@@ -149,7 +149,7 @@ class Stage {
     if (text === this.modelText) return;
     this.modelText = text;
     const { view: board } = this;
-    board.setModel(meta.model);
+    board.setModel(meta.model?.regions === false ? null : meta.model);
     board.setStatus(meta.model?.status ?? null, this.sent.get(meta.model?.for) ?? null);
     const answered = meta.model?.for ?? meta.ack ?? 0;
     for (const seq of this.sent.keys()) if (seq < answered) this.sent.delete(seq);

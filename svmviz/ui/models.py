@@ -1,0 +1,459 @@
+"""One function a machine: train it on the workspace; its model for the browser and what the table says of it."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from svmviz.estimators import ADSVC, MCSVC, SVC, SVR, MuSVC, NuSVC, NuSVR, OneClassSVM
+from svmviz.estimators.pairwise import PairwiseClassifier
+from svmviz.explain import short
+from svmviz.machines.expansion import Expansion
+from svmviz.problem import Certificate
+from svmviz.ui.workspace import Workspace
+
+PAIR_LIMIT = 10_000
+"""Most pairs that a fit may move: a drawing must not wait much longer than half a second."""
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MachineResult:
+    """One decision function and what it is worth.
+
+    Attributes
+    ----------
+    name : str
+        The two classes that it tells apart, or "f(x)" where there is one function.
+    n_free, n_bounded : int
+        Support vectors with a multiplier inside the box, and with all of theirs at the bound.
+    bias : float
+    bias_interval : tuple of float
+        All optimal biases; one number (within the tolerance) when a multiplier is free.
+    margin : float or None
+        Width of the margin, 2 / |w|, in the kernel's space; None for a regressor and where there is none.
+    certificate : Certificate
+    """
+
+    name: str
+    n_free: int
+    n_bounded: int
+    bias: float
+    bias_interval: tuple[float, float]
+    margin: float | None
+    certificate: Certificate
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The outcome of a fit.
+
+    Attributes
+    ----------
+    message : str or None
+        One sentence when there is nothing to fit, or when it failed.
+    model : dict or None
+        What the browser needs to draw the decision functions; None together with a message.
+    machines : tuple of MachineResult
+        The functions that have a bias: one, or one for every two classes; none of a machine of prototypes.
+    certificate : Certificate or None
+        Of all machines together.
+    error : str
+        The training error as text.
+    note : str or None
+        One sentence to show on the Board beside the model, where the result means less than it seems.
+    facts : tuple of (str, str)
+        What only this machine has to say, name and value.
+    table : tuple of tuple of str
+        A table of its own, the head first; empty when it has none.
+    """
+
+    message: str | None = None
+    model: dict[str, Any] | None = None
+    machines: tuple[MachineResult, ...] = ()
+    certificate: Certificate | None = None
+    error: str = ""
+    note: str | None = None
+    facts: tuple[Row, ...] = ()
+    table: tuple[Row, ...] = ()
+
+
+def browser_model(
+    space: Workspace,
+    centres: np.ndarray,
+    functions: list[dict[str, Any]],
+    decision: str,
+    status: Iterable[int],
+    **more: Any,
+) -> dict[str, Any]:
+    """What the browser needs to draw decision functions, see field.js.
+
+    Parameters
+    ----------
+    space : Workspace
+    centres : (n_support, n_features) array
+    functions : list of dict
+        coef (n_support,), bias and classes of each.
+    decision : "vote", "argmax", "inside" or "tube"
+    status : sequence of int
+        One a point: 0 no support vector, 1 free, 2 at the bound.
+    **more
+        levels, scale, hatch, epsilon where the machine has them; regions=False when there is nothing to draw.
+    """
+    kernel = {
+        "name": space.kernel,
+        "gamma": space.gamma_value(),
+        "degree": space.degree,
+        "coef0": space.coef0,
+    }
+    return {
+        "for": space.seq,
+        "kernel": kernel,
+        "centres": centres.tolist(),
+        "functions": functions,
+        "decision": decision,
+        "epsilon": None,
+        "status": np.asarray(status).tolist(),
+        **more,
+    }
+
+
+def train(space: Workspace) -> Fit:
+    """Train the workspace's machine.
+
+    Parameters
+    ----------
+    space : Workspace
+        One that `svmviz.ui.workspace.checked` has nothing against.
+
+    Raises
+    ------
+    InvalidProblemError
+        For parameters that are not feasible with these points.
+    """
+    return MACHINES[space.machine](space)
+
+
+def _parameters(space: Workspace, machines: int = 1) -> dict[str, Any]:
+    return {
+        "kernel": space.kernel,
+        "gamma": space.gamma_value(),
+        "degree": space.degree,
+        "coef0": space.coef0,
+        "tol": space.tol,
+        "max_iter": max(1000, PAIR_LIMIT // machines),
+    }
+
+
+# -------------------------------------------------------------------------------- one function for two classes
+
+
+def _c_svc(space: Workspace) -> Fit:
+    machine = SVC(**_parameters(space, _n_pairs(space)), C=space.C)
+    return _pairwise(space, machine.fit(space.points, space.labels), _c_margin)
+
+
+def _nu_svc(space: Workspace) -> Fit:
+    machine = NuSVC(**_parameters(space, _n_pairs(space)), nu=space.nu)
+    fit = _pairwise(space, machine.fit(space.points, space.labels), _nu_margin)
+    if len(machine.pairs_) > 1:
+        return fit
+    pair = machine.pairs_[0]
+    rho = short(pair.expansion.rho, 5)
+    if not _meet(pair.certificate):
+        return replace(fit, facts=(("ρ, what f was divided by", rho),))
+    assert fit.model is not None
+    return replace(
+        fit,
+        machines=(),
+        error="",
+        note=f"{MEETING}: choose a larger ν, or another kernel.",
+        model=fit.model | {"regions": False},
+        facts=(("ρ", f"{rho}: the reduced hulls meet"),),
+    )
+
+
+MEETING = "The reduced hulls meet, so no direction parts the classes"
+
+
+def _meet(certificate: Certificate) -> bool:
+    """Whether the objective of a machine of reduced hulls, their squared distance but for a factor, may be 0."""
+    return certificate.objective <= certificate.gap
+
+
+def _n_pairs(space: Workspace) -> int:
+    present = len(space.present())
+    return present * (present - 1) // 2
+
+
+def _pairwise(
+    space: Workspace, machine: PairwiseClassifier, margin: Callable[[Expansion, Certificate], float | None]
+) -> Fit:
+    present = space.present()
+    place = np.full(len(space.points), -1)
+    place[machine.support_] = np.arange(len(machine.support_))
+    functions, results = [], []
+    status = np.zeros(len(space.points), int)
+    for pair in machine.pairs_:
+        expansion, (a, b) = pair.expansion, (present[c] for c in pair.classes)
+        coef = np.zeros(len(machine.support_))
+        coef[place[pair.rows[expansion.support]]] = expansion.coef[expansion.support]
+        functions.append(_function(coef, expansion.bias, [a, b]))
+        status[pair.rows] = np.maximum(status[pair.rows], _status(expansion))
+        names = f"{space.classes[a]} / {space.classes[b]}"
+        results.append(_result(names, expansion, pair.certificate, margin(expansion, pair.certificate)))
+    model = browser_model(space, machine.support_vectors_, functions, "vote", status)
+    error = _error(machine.predict(space.points), space.labels)
+    return Fit(None, model, tuple(results), machine.certificate_, error)
+
+
+def _c_margin(expansion: Expansion, certificate: Certificate) -> float | None:
+    """2 / |w|: the dual objective of C-SVC is |w|^2 / 2 minus the sum of the multipliers."""
+    squared_norm = 2 * (certificate.objective + float(np.abs(expansion.coef).sum()))
+    return 2 / math.sqrt(squared_norm) if squared_norm > 0 else None
+
+
+def _nu_margin(expansion: Expansion, certificate: Certificate) -> float | None:
+    """2 / |w|: the dual objective of nu-SVC is |w|^2 / 2 before w is divided by rho."""
+    if expansion.rho <= 0 or certificate.objective <= 0:
+        return None
+    return 2 * expansion.rho / math.sqrt(2 * certificate.objective)
+
+
+def _mu_svm(space: Workspace) -> Fit:
+    pair = space.present_pair()
+    rows = np.flatnonzero(np.isin(space.labels, pair))
+    X, labels = space.points[rows], space.labels[rows]
+    machine = MuSVC(**_parameters(space), mu=space.mu).fit(X, labels)
+    functions = [_function(machine.dual_coef_[0], machine.intercept_[0], list(pair))]
+    status = _weight_status(machine.prototypes_.coef, space.mu)
+    meet = _meet(machine.certificate_) or machine.rho_ <= 0
+    rho = short(machine.rho_, 5)
+    model = browser_model(
+        space,
+        machine.support_vectors_,
+        functions,
+        "vote",
+        _spread(status, rows, space),
+        levels=[-machine.rho_, machine.rho_],
+        regions=not meet,
+    )
+    facts: tuple[Row, ...] = (
+        ("Support vectors", _weights(status)),
+        ("Distance of the hulls", short(machine.prototypes_.distances()[0, 1], 5)),
+        ("ρ, the value on the margin", f"{rho}: the reduced hulls meet" if meet else rho),
+        ("Bias", "any" if meet else short(float(machine.intercept_[0]), 5)),
+    )
+    if len(space.present()) > 2:
+        facts = (("Two classes", " / ".join(space.classes[c] for c in pair)), *facts)
+    error = "" if meet else _error(machine.predict(X), labels)
+    note = f"{MEETING}: choose a smaller μ, or another kernel." if meet else None
+    return Fit(None, model, (), machine.certificate_, error, note, facts)
+
+
+# ------------------------------------------------------------------------------------- one function a class
+
+
+def _ad_svm(space: Workspace) -> Fit:
+    present = space.present()
+    machine = ADSVC(
+        **_parameters(space),
+        mu=space.mu,
+        rule=space.decision_rule,
+        pair_weights=space.weights_table(present),
+        n_prototypes=space.n_prototypes,
+    ).fit(space.points, space.labels)
+    prototypes = machine.prototypes_
+    chosen = prototypes.at(machine.support_)
+    offsets = prototypes.offsets(space.decision_rule)
+    owners = [present[r] for r in machine.prototype_class_]
+    scores = [
+        _function(coef, offset, [owner])
+        for coef, offset, owner in zip(chosen.normals, offsets, owners, strict=True)
+    ]
+    status = _weight_status(prototypes.coef, space.mu)
+    distances = prototypes.distances()
+    model = _scored(
+        space, machine.support_vectors_, scores, status, scale=_scale(0.5 * distances**2), levels=[]
+    )
+    facts, table = _prototype_rows(space, owners, distances, _weights(status))
+    error = _error(machine.predict(space.points), space.labels)
+    note = None
+    if _meet(machine.certificate_):
+        model["regions"], error = False, ""
+        note = MEETING if len(owners) == 2 else "All prototypes coincide"
+        note += ": choose a smaller μ, or another kernel."
+    return Fit(None, model, (), machine.certificate_, error, note, facts, table)
+
+
+def _prototype_rows(
+    space: Workspace, owners: list[int], distances: np.ndarray, support: str
+) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """Support vectors and distances: a row where there are two prototypes, otherwise a table of its own."""
+    names = prototype_names([space.classes[owner] for owner in owners])
+    facts: tuple[Row, ...] = (("Support vectors", support),)
+    if len(names) == 2:
+        return (*facts, ("Distance of the prototypes", short(distances[0, 1], 5))), ()
+    head = ("Distance of prototypes", *names[1:])
+    lines = [
+        (names[p], *(short(distances[p, q], 4) if q > p else "" for q in range(1, len(names))))
+        for p in range(len(names) - 1)
+    ]
+    return facts, (head, *lines)
+
+
+def prototype_names(owners: list[str]) -> list[str]:
+    """A name for each prototype: its class, with a number where the class has several."""
+    return [
+        f"{owner} {owners[: p + 1].count(owner)}" if owners.count(owner) > 1 else owner
+        for p, owner in enumerate(owners)
+    ]
+
+
+def _mc_svm(space: Workspace) -> Fit:
+    present = space.present()
+    machine = MCSVC(**_parameters(space), beta=space.beta).fit(space.points, space.labels)
+    scores = [_function(coef, 0.0, [label]) for coef, label in zip(machine.dual_coef_, present, strict=True)]
+    size = np.abs(machine.dual_coef_)
+    free = ((size > 0) & (size < (1 - 1e-12) / space.beta)).any(axis=0)
+    status = np.zeros(len(space.points), int)
+    status[machine.support_] = np.where(free, 1, 2)
+    model = _scored(space, machine.support_vectors_, scores, status)
+    facts = (("Support vectors", _counts(status)),)
+    error = _error(machine.predict(space.points), space.labels)
+    return Fit(None, model, (), machine.certificate_, error, None, facts)
+
+
+def _scored(
+    space: Workspace, centres: np.ndarray, scores: list[dict[str, Any]], status: np.ndarray, **more: Any
+) -> dict[str, Any]:
+    """The largest score wins; of two classes with a score each it is the sign of the difference."""
+    if len(scores) > 2:
+        return browser_model(space, centres, scores, "argmax", status, **more)
+    first, second = scores
+    coef = np.array(second["coef"]) - np.array(first["coef"])
+    functions = [_function(coef, second["bias"] - first["bias"], first["classes"] + second["classes"])]
+    return browser_model(space, centres, functions, "vote", status, **more)
+
+
+def _scale(values: np.ndarray) -> float:
+    """The median of the values above 0: a value that is as clear as it gets."""
+    positive = values[values > 0]
+    return float(np.median(positive)) if len(positive) else 1.0
+
+
+# ------------------------------------------------------------------------------ a region, and regression
+
+
+def _one_class(space: Workspace) -> Fit:
+    machine = OneClassSVM(**_parameters(space), nu=space.nu).fit(space.points)
+    expansion = machine.expansion_
+    functions = [_function(machine.dual_coef_[0], expansion.bias, [space.present()[0]])]
+    values = machine.decision_function(space.points)
+    model = browser_model(
+        space, machine.support_vectors_, functions, "inside", _status(expansion), scale=_scale(values)
+    )
+    outside = int(np.sum(values < -space.tol))
+    facts = (
+        ("Outside", f"{_share(outside, len(values))}, at most ν = {short(100 * space.nu)} %"),
+        ("Support vectors", f"{_counts(_status(expansion))}, at least ν of all"),
+        ("ρ, the value on the border", short(machine.offset_, 5)),
+    )
+    return Fit(None, model, (), machine.certificate_, "", None, facts)
+
+
+def _epsilon_svr(space: Workspace) -> Fit:
+    machine = SVR(**_parameters(space), C=space.C, epsilon=space.epsilon)
+    return _regression(space, machine.fit(space.points[:, :1], space.points[:, 1]), space.epsilon)
+
+
+def _nu_svr(space: Workspace) -> Fit:
+    machine = NuSVR(**_parameters(space), C=space.C, nu=space.nu)
+    machine.fit(space.points[:, :1], space.points[:, 1])
+    epsilon = max(0.0, machine.epsilon_)
+    found = (("ε that ν has found", short(epsilon, 5)),)
+    return replace(_regression(space, machine, epsilon), facts=found)
+
+
+def _regression(space: Workspace, machine: SVR | NuSVR, epsilon: float) -> Fit:
+    x, y = space.points[:, :1], space.points[:, 1]
+    expansion = machine.expansion_
+    functions = [_function(machine.dual_coef_[0], expansion.bias, [0, 1])]
+    model = browser_model(
+        space, machine.support_vectors_, functions, "tube", _status(expansion), epsilon=epsilon
+    )
+    residual = y - machine.predict(x)
+    outside = int(np.sum(np.abs(residual) > epsilon + space.tol))
+    error = f"RMS {np.sqrt(np.mean(residual**2)):.3g}, {outside} of {len(y)} outside the tube"
+    result = _result("f(x)", expansion, machine.certificate_)
+    return Fit(None, model, (result,), machine.certificate_, error)
+
+
+# ------------------------------------------------------------------------------------------------- shared
+
+
+def _function(coef: np.ndarray, bias: float, classes: list[int]) -> dict[str, Any]:
+    return {"coef": np.asarray(coef).tolist(), "bias": float(bias), "classes": classes}
+
+
+def _status(expansion: Expansion) -> np.ndarray:
+    """A number a sample: 0 no support vector, 1 free, 2 at the bound."""
+    return np.where(expansion.bounded, 2, np.where(expansion.free, 1, 0))
+
+
+def _weight_status(coef: np.ndarray, mu: float) -> np.ndarray:
+    """The same for the weights (P, n) of prototypes: free between 0 and mu (1 where mu is larger)."""
+    largest = coef.max(axis=0)
+    return np.where(largest >= min(mu, 1.0) * (1 - 1e-12), 2, np.where(largest > 0, 1, 0))
+
+
+def _spread(status: np.ndarray, rows: np.ndarray, space: Workspace) -> np.ndarray:
+    """The status of some of the points as one of all."""
+    whole = np.zeros(len(space.points), int)
+    whole[rows] = status
+    return whole
+
+
+def _counts(status: np.ndarray) -> str:
+    return f"{int(np.sum(status == 1))} free, {int(np.sum(status == 2))} at the bound"
+
+
+def _weights(status: np.ndarray) -> str:
+    return f"{int(np.sum(status == 1))} free, {int(np.sum(status == 2))} at μ"
+
+
+def _share(count: int, n: int) -> str:
+    return f"{count} of {n} ({100 * count / n:.1f} %)"
+
+
+def _error(predicted: np.ndarray, labels: np.ndarray) -> str:
+    return _share(int(np.sum(predicted != labels)), len(labels))
+
+
+def _result(
+    name: str, expansion: Expansion, certificate: Certificate, margin: float | None = None
+) -> MachineResult:
+    return MachineResult(
+        name,
+        int(expansion.free.sum()),
+        int(expansion.bounded.sum()),
+        expansion.bias,
+        expansion.bias_interval,
+        margin,
+        certificate,
+    )
+
+
+MACHINES: dict[str, Callable[[Workspace], Fit]] = {
+    "svc": _c_svc,
+    "nu_svc": _nu_svc,
+    "one_class": _one_class,
+    "mu_svm": _mu_svm,
+    "ad_svm": _ad_svm,
+    "mc_svm": _mc_svm,
+    "svr": _epsilon_svr,
+    "nu_svr": _nu_svr,
+}
