@@ -47,7 +47,7 @@ def table(fit: Fit, rows_above: int = 1) -> str:
     ]
     table = _machines(fit.machines) if len(fit.machines) > 1 else fit.table
     body = _rows(rows) + (f"</table>{_headed(table)}" if table else "")
-    lower = f"--above: {5.2 * max(0, rows_above - 1):g}rem"
+    lower = f"--above: {5.6 * max(0, rows_above - 1):g}rem"
     return f'<div class="results" style="{lower}"><table class="result">{body}</table></div>'
 
 
