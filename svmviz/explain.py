@@ -43,6 +43,8 @@ def describe_end(trace: Trace) -> str:
         "optimal": f"Done after {count} steps: the largest violation, {violation}, is within the tolerance {tol}.",
         "stationary": f"Stopped after {count} steps with a violation of {violation}, within the tolerance {tol}; "
         "but this kernel is not positive semidefinite, so a better point may exist.",
+        "relative": f"Stopped after {count} steps: relative to its threshold no violation exceeds twice {tol}; the "
+        f"largest is {violation}.",
         "capped": f"The recording ends here, after {count} steps: the violation, {violation}, is still above {tol}.",
         "no progress": f"Stopped after {count} steps: floating point can no longer lower the objective, although "
         f"the violation, {violation}, is still above {tol}.",

@@ -22,7 +22,7 @@ from svmviz.bounds import SeparableBound
 from svmviz.errors import InvalidProblemError
 
 Array = np.ndarray
-Status = Literal["optimal", "capped", "no progress", "stationary"]
+Status = Literal["optimal", "capped", "no progress", "stationary", "relative"]
 
 EPS = float(np.finfo(float).eps)
 # Numbers beyond this are refused: products of a few of them, which the solver forms, must not overflow.
@@ -57,10 +57,11 @@ class Certificate:
         positive semidefinite).
     violation : float
         Largest violation of the optimality conditions over the groups, in units of the gradient.
-    status : "optimal", "capped", "no progress" or "stationary"
+    status : "optimal", "capped", "no progress", "stationary" or "relative"
         The violation is within tol; the iteration limit came first; the objective no longer improves in
         floating point; the violation is within tol, but the kernel is not positive semidefinite, so the
-        point is stationary and perhaps not a minimum.
+        point is stationary and perhaps not a minimum; the thesis's relative test is met and the violation is still
+        above tol (see `svmviz.smo.stopping`).
     iterations : int
         Pairs moved.
     primal : float or None

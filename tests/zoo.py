@@ -6,7 +6,7 @@ import numpy as np
 
 from svmviz.gram import Hessian
 from svmviz.kernels import make_kernel
-from svmviz.machines import svc, svr
+from svmviz.machines import ad_svm, svc, svr
 from svmviz.problem import DualProblem
 
 
@@ -89,3 +89,51 @@ def random_groups(rng: np.random.Generator) -> Case:
     )
     K = make_kernel("rbf", X, gamma=1.0)(X, X)
     return Case(f"{n_groups} groups, {n_labels} labels, n={n}", problem, Hessian(problem, K, True))
+
+
+def random_samples(rng, n_classes):
+    """Samples (n, d), codes (n,) with at least two a class, and the Gram matrix of some kernel."""
+    n, d = int(rng.integers(3 * n_classes, 12 * n_classes)), int(rng.integers(1, 5))
+    X = rng.normal(size=(n, d))
+    codes = np.concatenate(
+        [np.repeat(np.arange(n_classes), 2), rng.integers(0, n_classes, n - 2 * n_classes)]
+    )
+    X += 0.7 * codes[:, None]
+    if rng.random() < 0.3:
+        X[rng.integers(0, n, n // 4)] = X[rng.integers(0, n, n // 4)]
+    kernel = make_kernel(
+        str(rng.choice(["linear", "poly", "rbf"])),
+        X,
+        gamma=float(10 ** rng.uniform(-1, 0.3)),
+        degree=2,
+        coef0=1,
+    )
+    return X, codes, kernel(X, X)
+
+
+def random_mu(rng, prototype):
+    """mu from the smallest that is feasible to 1, both ends often."""
+    least = ad_svm.smallest_mu(prototype)
+    return float(rng.choice([1.0, least, rng.uniform(least, 1)]))
+
+
+def make_ad_svm(rng, codes):
+    """AD-SVM, one prototype a class."""
+    return ad_svm.dual_problem(codes, random_mu(rng, codes), ad_svm.class_links(int(codes.max()) + 1))
+
+
+def make_weighted_ad_svm(rng, codes):
+    """AD-SVM with a weight for each two classes."""
+    n_classes = int(codes.max()) + 1
+    weights = np.triu(rng.uniform(0, 3, (n_classes, n_classes)), 1)
+    links = ad_svm.class_links(n_classes, weights + weights.T)
+    return ad_svm.dual_problem(codes, random_mu(rng, codes), links)
+
+
+def make_ad_svm_with_prototypes(rng, codes):
+    """AD-SVM with two prototypes a class, links between classes only."""
+    n_classes = int(codes.max()) + 1
+    prototype = 2 * codes + np.arange(len(codes)) % 2
+    prototype[: 2 * n_classes] = np.arange(2 * n_classes)  # every one has a sample
+    links = np.kron(ad_svm.class_links(n_classes), np.ones((2, 2)))
+    return ad_svm.dual_problem(prototype, random_mu(rng, prototype), links)

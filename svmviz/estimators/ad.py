@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -13,7 +14,7 @@ from svmviz.estimators.base import Classifier, KernelLike, ScoreClassifier, mini
 from svmviz.gram import gram_matrix
 from svmviz.machines import ad_svm
 from svmviz.machines.expansion import group_multipliers
-from svmviz.smo.loop import Solution
+from svmviz.smo.loop import Options, Solution
 
 Array = np.ndarray
 
@@ -22,6 +23,10 @@ class _PrototypeClassifier(Classifier):
     """Prototypes of each class in the space of the kernel."""
 
     mu: float
+    stopping: str
+
+    def _options(self) -> Options:
+        return replace(super()._options(), stopping=self.stopping)
 
     def _fit_prototypes(
         self, X: Any, y: Any, pair_weights: Array | None = None, n_prototypes: int = 1
@@ -66,6 +71,8 @@ class ADSVC(_PrototypeClassifier, ScoreClassifier):
         Weight of the squared distance of each two classes, in the order of `classes_`; default 1.
     kernel, degree, gamma, coef0, tol, max_iter, selection, newton
         As for `SVC`.
+    stopping : "violation" or "thesis", default "violation"
+        Which test ends the run: the second is the relative one of the thesis (3.2.20); see `svmviz.smo.stopping`.
 
     Attributes
     ----------
@@ -101,6 +108,7 @@ class ADSVC(_PrototypeClassifier, ScoreClassifier):
         max_iter: int = -1,
         selection: str = "second_order",
         newton: bool = True,
+        stopping: str = "violation",
     ):
         self.mu = mu
         self.n_prototypes = n_prototypes
@@ -114,6 +122,7 @@ class ADSVC(_PrototypeClassifier, ScoreClassifier):
         self.max_iter = max_iter
         self.selection = selection
         self.newton = newton
+        self.stopping = stopping
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on samples X (n, d) with labels y (n,) of any type."""
@@ -144,6 +153,8 @@ class MuSVC(_PrototypeClassifier):
         Largest weight of a sample, from 1 over the size of the smaller class to 1.
     kernel, degree, gamma, coef0, tol, max_iter, selection, newton
         As for `SVC`.
+    stopping : "violation" or "thesis", default "violation"
+        Which test ends the run: the second is the relative one of the thesis (3.2.20); see `svmviz.smo.stopping`.
 
     Attributes
     ----------
@@ -173,6 +184,7 @@ class MuSVC(_PrototypeClassifier):
         max_iter: int = -1,
         selection: str = "second_order",
         newton: bool = True,
+        stopping: str = "violation",
     ):
         self.mu = mu
         self.kernel = kernel
@@ -183,6 +195,7 @@ class MuSVC(_PrototypeClassifier):
         self.max_iter = max_iter
         self.selection = selection
         self.newton = newton
+        self.stopping = stopping
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on samples X (n, d) with labels y (n,) of two classes."""

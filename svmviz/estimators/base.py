@@ -21,7 +21,7 @@ Array = np.ndarray
 KernelLike = str | Kernel | Callable[[Array, Array], Array]
 
 # From best to worst: of several problems the worst status is that of the whole.
-_STATUSES: tuple[Status, ...] = ("optimal", "stationary", "no progress", "capped")
+_STATUSES: tuple[Status, ...] = ("optimal", "relative", "stationary", "no progress", "capped")
 
 
 class Estimator(ABC):

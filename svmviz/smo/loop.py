@@ -12,13 +12,14 @@ from numbers import Integral
 
 import numpy as np
 
-from svmviz.checks import check_number
+from svmviz.checks import check_choice, check_number
 from svmviz.errors import InvalidProblemError
 from svmviz.gram import Hessian
 from svmviz.problem import EPS, Certificate, DualProblem, Status
 from svmviz.smo.iterate import Iterate, Move
 from svmviz.smo.newton import newton_phase
 from svmviz.smo.selection import check_name, make_selection
+from svmviz.smo.stopping import NAMES, relative_violation
 
 Array = np.ndarray
 
@@ -50,6 +51,9 @@ class Options:
     newton : bool, default True
         Jump to the minimum over the free multipliers every `NEWTON_INTERVAL` pairs, or less often when very many
         are free. A run that is recorded or stepped through goes without: each of its steps is a pair.
+    stopping : "violation" or "thesis"
+        Which test ends the run; see `svmviz.smo.stopping`. The second is relative: it can be met while the violation,
+        which the certificate still reports, is above tol; the status then is "relative".
 
     Raises
     ------
@@ -62,10 +66,12 @@ class Options:
     max_iter: int = -1
     selection: str = "second_order"
     newton: bool = True
+    stopping: str = "violation"
 
     def __post_init__(self) -> None:
         check_number("tol", self.tol, least=1e-300)
         check_name(self.selection)
+        check_choice("stopping", self.stopping, NAMES)
         if not isinstance(self.max_iter, Integral) or self.max_iter < -1:
             raise InvalidProblemError(
                 f"max_iter must be -1 (no limit of yours) or a whole number of at least 0, not {self.max_iter!r}."
@@ -133,8 +139,8 @@ class Loop:
         progress = _Progress(iterate)
         newton_due = NEWTON_INTERVAL
         while True:
-            if iterate.violation <= tol and self._confirmed():
-                self._status = "optimal"
+            if self._met() and self._confirmed():
+                self._status = "optimal" if iterate.violation <= tol else "relative"
                 return
             if self.iterations >= limit:
                 self._status = "capped"
@@ -155,16 +161,25 @@ class Loop:
                 n_free = int((iterate.may_grow & iterate.may_shrink).sum())
                 newton_due = self.iterations + max(NEWTON_INTERVAL, n_free // NEWTON_SHARE)
 
+    def _met(self) -> bool:
+        """Whether the test that ends the run is met."""
+        if self.options.stopping == "violation":
+            return self.iterate.violation <= self.options.tol
+        thresholds = self.problem.thresholds(self.iterate.z, self.iterate.gradient)
+        return relative_violation(thresholds) <= 2 * self.options.tol
+
     def _confirmed(self) -> bool:
-        """Whether the violation stays within the tolerance on a fresh gradient.
+        """Whether the test is still met on a fresh gradient.
 
         With the Newton phase a last one makes the multipliers exact for the free set found.
         """
-        if self.iterate.refresh() > self.options.tol:
+        self.iterate.refresh()
+        if not self._met():
             return False
         if self.options.newton and self.iterations:
             newton_phase(self.iterate)
-        return self.iterate.refresh() <= self.options.tol
+        self.iterate.refresh()
+        return self._met()
 
     def run(self) -> Solution:
         """Move pairs to the end."""

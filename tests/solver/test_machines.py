@@ -6,6 +6,7 @@ from oracle import optimum
 from scipy.optimize import minimize as scipy_minimize
 from sklearn import datasets, svm
 from sklearn.preprocessing import scale
+from zoo import make_ad_svm, make_ad_svm_with_prototypes, make_weighted_ad_svm, random_samples
 
 from svmviz.errors import InvalidProblemError
 from svmviz.gram import Hessian
@@ -26,26 +27,6 @@ KERNELS = [
 TIGHT = Options(tol=1e-10)
 
 
-def random_samples(rng, n_classes):
-    """Samples (n, d), codes (n,) with at least two a class, and the Gram matrix of some kernel."""
-    n, d = int(rng.integers(3 * n_classes, 12 * n_classes)), int(rng.integers(1, 5))
-    X = rng.normal(size=(n, d))
-    codes = np.concatenate(
-        [np.repeat(np.arange(n_classes), 2), rng.integers(0, n_classes, n - 2 * n_classes)]
-    )
-    X += 0.7 * codes[:, None]
-    if rng.random() < 0.3:
-        X[rng.integers(0, n, n // 4)] = X[rng.integers(0, n, n // 4)]
-    kernel = make_kernel(
-        str(rng.choice(["linear", "poly", "rbf"])),
-        X,
-        gamma=float(10 ** rng.uniform(-1, 0.3)),
-        degree=2,
-        coef0=1,
-    )
-    return X, codes, kernel(X, X)
-
-
 def make_nu_svc(rng, codes):
     signs = np.where(codes == 0, -1.0, 1.0)
     most = nu_svc.largest_nu(signs, np.ones(len(codes)))
@@ -59,30 +40,6 @@ def make_nu_svr(rng, codes):
 
 def make_one_class(rng, codes):
     return one_class.dual_problem(len(codes), float(rng.uniform(0.02, 1)))
-
-
-def random_mu(rng, prototype):
-    least = ad_svm.smallest_mu(prototype)
-    return float(rng.choice([1.0, least, rng.uniform(least, 1)]))
-
-
-def make_ad_svm(rng, codes):
-    return ad_svm.dual_problem(codes, random_mu(rng, codes), ad_svm.class_links(int(codes.max()) + 1))
-
-
-def make_weighted_ad_svm(rng, codes):
-    n_classes = int(codes.max()) + 1
-    weights = np.triu(rng.uniform(0, 3, (n_classes, n_classes)), 1)
-    links = ad_svm.class_links(n_classes, weights + weights.T)
-    return ad_svm.dual_problem(codes, random_mu(rng, codes), links)
-
-
-def make_ad_svm_with_prototypes(rng, codes):
-    n_classes = int(codes.max()) + 1
-    prototype = 2 * codes + np.arange(len(codes)) % 2
-    prototype[: 2 * n_classes] = np.arange(2 * n_classes)  # every one has a sample
-    links = np.kron(ad_svm.class_links(n_classes), np.ones((2, 2)))
-    return ad_svm.dual_problem(prototype, random_mu(rng, prototype), links)
 
 
 def make_mc_svm(rng, codes):
