@@ -18,6 +18,7 @@ SCRIPTS = (
     "toolbar.js",
     "gestures.js",
     "board.js",
+    "hull.js",
     "chart.js",
     "replay.js",
     "lesson.js",
