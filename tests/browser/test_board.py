@@ -485,14 +485,14 @@ def test_one_edit_is_in_flight_and_the_latest_wins(page, load_frontend):
     log = page.evaluate("""() => {
       const sent = [];
       const gate = new EditGate((edit) => sent.push([edit.seq, edit.points.length]), 7);
-      gate.push(1, [[0, 0, 0]]);
-      gate.push(1, [[0, 0, 0], [1, 1, 0]]);
-      gate.push(1, []);
+      gate.push({revision: 1, points: [[0, 0, 0]]});
+      gate.push({revision: 1, points: [[0, 0, 0], [1, 1, 0]]});
+      gate.push({revision: 1, points: []});
       const before = sent.length;
       gate.acknowledge(8);
       gate.acknowledge(8);
       gate.acknowledge(10);
-      gate.push(1, [[2, 2, 0]]);
+      gate.push({revision: 1, points: [[2, 2, 0]]});
       gate.reset();
       return [before, sent];
     }""")
@@ -505,7 +505,7 @@ def test_an_unanswered_edit_is_sent_again(page, load_frontend):
       const sent = [];
       const silences = [];
       const gate = new EditGate((edit) => sent.push(edit), 0, () => silences.push(sent.length));
-      gate.push(1, [[0, 0, 0]]);
+      gate.push({revision: 1, points: [[0, 0, 0]]});
       await new Promise((done) => setTimeout(done, RETRIES_IN_SILENCE * WATCHDOG + 200));
       gate.reset();
       return [sent.map((edit) => [edit.seq, edit.points.length]), silences];

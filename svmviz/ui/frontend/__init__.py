@@ -22,13 +22,17 @@ SCRIPTS = (
     "chart.js",
     "replay.js",
     "lesson.js",
+    "geometry.js",
+    "plane.js",
+    "hull_words.js",
+    "geometry_view.js",
     "pair_chart.js",
     "pair_marks.js",
     "step_list.js",
     "player.js",
     "main.js",
 )
-STYLES = ("stage.css", "player.css")
+STYLES = ("stage.css", "player.css", "geometry.css")
 HTML = '<div class="stage"></div>\n'
 
 

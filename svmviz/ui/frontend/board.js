@@ -33,7 +33,9 @@ class Board {
     this.items = []; // {id, x, y, label, status, size}
     this.nextId = 1;
     this.model = null;
+    this.underlay = null;
     this.overlay = null;
+    this.legendItems = []; // [picture, text] of what underlay and overlay draw
     this.message = null;
     this.tool = "draw";
     this.activeClass = 0;
@@ -138,6 +140,18 @@ class Board {
   setOverlay(overlay) {
     this.overlay = overlay;
     this.#invalidate();
+  }
+
+  /** Set what is drawn beneath the points: underlay(ctx, toPixel, board), or null. */
+  setUnderlay(underlay) {
+    this.underlay = underlay;
+    this.#invalidate();
+  }
+
+  /** Set what the legend says of underlay and overlay: [picture, text] each, see LEGEND_PICTURES. */
+  setLegendItems(items) {
+    this.legendItems = items;
+    this.legend.update(this);
   }
 
   /** Set the sentence shown on the Board, or null. */
@@ -533,6 +547,7 @@ class Board {
     drawAxes(ctx, frame, view, scene.axes, look);
     this.#clipped(() => {
       const place = (x, y) => this.toPixel(x, y);
+      this.underlay?.(ctx, place, this);
       drawPoints(ctx, this.items, { place, look, radius: this.radius, hovered: this.hovered, regression });
       this.#drawBrush();
       this.overlay?.(ctx, place, this);

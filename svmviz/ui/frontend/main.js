@@ -4,21 +4,21 @@ const WATCHDOG = 3000; // milliseconds after which an unanswered edit is sent ag
 const RETRIES_IN_SILENCE = 2; // after these the person is told
 const liveStages = new WeakMap(); // parentElement -> Stage
 
-/** Sends edits to Python: one in flight, the latest wins. */
+/** Sends edits, or other values, to Python: one in flight, the latest wins. */
 class EditGate {
   constructor(send, ack, onSilence = () => {}) {
     Object.assign(this, { send, onSilence });
     this.retries = 0;
     this.seq = ack; // of the last edit made here
     this.inFlight = null; // sequence number waiting for its answer
-    this.waiting = null; // {revision, seq, points} not sent yet
+    this.waiting = null; // what is not sent yet, with its sequence number
     this.timer = null;
   }
 
-  /** A new edit; returns its sequence number. */
-  push(revision, points) {
+  /** A new edit {revision, points}, or another value; returns its sequence number. */
+  push(value) {
     this.seq += 1;
-    this.waiting = { revision, seq: this.seq, points };
+    this.waiting = { ...value, seq: this.seq };
     if (this.inFlight === null) this.#flush();
     return this.seq;
   }
@@ -88,11 +88,15 @@ class Stage {
     this.model = null;
     this.component = component;
     const send = (edit) => this.component.setStateValue("edit", edit);
-    this.gate = new EditGate(send, meta.ack ?? 0, () => this.#say("The server does not answer: reload the page."));
+    const onSilence = () => this.#say("The server does not answer: reload the page.");
+    this.gate = new EditGate(send, meta.ack ?? 0, onSilence);
+    this.muGate = new EditGate((value) => this.component.setStateValue("mu", value), meta.mu_ack ?? 0, onSilence);
     const onEdit = (points) => this.#edited(points);
     if (meta.mode === "player") {
       const onStep = (position) => this.component.setStateValue("position", position);
       this.view = new Player(this.root, { onEdit, onStep });
+    } else if (meta.mode === "geometry") {
+      this.view = new GeometryView(this.root, { onEdit, onMu: (mu) => this.muGate.push({ mu }) });
     } else {
       this.view = new Board(this.root, { onEdit });
     }
@@ -106,7 +110,7 @@ class Stage {
   }
 
   #edited(points) {
-    const seq = this.gate.push(this.revision, points);
+    const seq = this.gate.push({ revision: this.revision, points });
     this.sent.set(seq, this.view.ids ?? null);
     this.root.dataset.seq = String(seq);
   }
@@ -124,6 +128,7 @@ class Stage {
     const first = this.revision === null;
     this.revision = Math.max(meta.revision, this.revision ?? -Infinity);
     this.gate.acknowledge(meta.ack ?? 0);
+    this.muGate.acknowledge(meta.mu_ack ?? 0);
     if (this.mode === "player") this.view.update({ meta, steps, fresh });
     else this.#updateBoard(meta, fresh);
     if (first) this.#adoptUnsent(meta);
@@ -132,27 +137,28 @@ class Stage {
   }
 
   #updateBoard(meta, fresh) {
-    const board = this.view;
+    const board = this.view.board ?? this.view;
     const scene = { axes: meta.axes, classNames: meta.classes, editable: meta.editable ?? true, limit: meta.limit };
     if (fresh) Object.assign(scene, { task: meta.task, points: meta.points, view: meta.view });
     board.setScene(scene);
     if (fresh) this.sent.set(meta.ack ?? 0, board.ids);
-    this.#updateModel(meta);
+    const ids = this.sent.get(meta.geometry?.for) ?? null;
+    this.#updateModel(meta, board);
     board.setMessage(meta.message);
+    if (this.mode === "geometry") this.view.update({ meta, ids, settled: this.muGate.unanswered === null });
     board.redraw();
-    this.root.dataset.modelSeq = String(meta.model?.for ?? meta.ack ?? 0);
+    const answered = meta.model?.for ?? meta.geometry?.for ?? meta.ack ?? 0;
+    for (const seq of this.sent.keys()) if (seq < answered) this.sent.delete(seq);
+    this.root.dataset.modelSeq = String(answered);
   }
 
-  #updateModel(meta) {
+  #updateModel(meta, board) {
     // An unchanged model keeps its identity, and with it everything the Board has computed for it.
     const text = JSON.stringify(meta.model ?? null);
     if (text === this.modelText) return;
     this.modelText = text;
-    const { view: board } = this;
     board.setModel(meta.model?.regions === false ? null : meta.model);
     board.setStatus(meta.model?.status ?? null, this.sent.get(meta.model?.for) ?? null);
-    const answered = meta.model?.for ?? meta.ack ?? 0;
-    for (const seq of this.sent.keys()) if (seq < answered) this.sent.delete(seq);
   }
 
   /** Edits that a page switch cut off: taken up again when the points are still the same revision. */
@@ -176,6 +182,7 @@ class Stage {
     const unsent = this.gate.unanswered;
     if (unsent) window.svmvizUnsent = { revision: unsent.revision, points: unsent.points, time: Date.now() };
     this.gate.reset();
+    this.muGate.reset();
     this.view.destroy();
   }
 }

@@ -5,12 +5,12 @@
  * backgrounds; every class also has a shape of its own, so that colour is never needed.
  */
 const CLASS_STYLES = [
-  { name: "A", shape: "circle", light: "#0072B2", dark: "#4FB0F0" },
-  { name: "B", shape: "triangle", light: "#D55E00", dark: "#FF8B3D" },
-  { name: "C", shape: "square", light: "#009E73", dark: "#2FD0A0" },
-  { name: "D", shape: "diamond", light: "#B8578F", dark: "#E99CC9" },
-  { name: "E", shape: "cross", light: "#C98A00", dark: "#F3BF45" },
-  { name: "F", shape: "star", light: "#5C5C5C", dark: "#CFCFCF" },
+  { name: "A", sign: "●", shape: "circle", light: "#0072B2", dark: "#4FB0F0" },
+  { name: "B", sign: "▲", shape: "triangle", light: "#D55E00", dark: "#FF8B3D" },
+  { name: "C", sign: "■", shape: "square", light: "#009E73", dark: "#2FD0A0" },
+  { name: "D", sign: "◆", shape: "diamond", light: "#B8578F", dark: "#E99CC9" },
+  { name: "E", sign: "✖", shape: "cross", light: "#C98A00", dark: "#F3BF45" },
+  { name: "F", sign: "★", shape: "star", light: "#5C5C5C", dark: "#CFCFCF" },
 ];
 
 const POINT_STATUS = { NONE: 0, FREE: 1, BOUND: 2 };

@@ -1,0 +1,412 @@
+// The geometry of a machine: hulls, prototypes and their links on the Board, live under a slider for mu.
+
+const MU_STEPS = 500; // of the slider, by the logarithm of mu
+const MU_DIGITS = 4;
+const POINTED_REACH = 10; // pixels round a vertex
+
+const GEOMETRY_MARKUP = `
+  <div class="geometry-board"></div>
+  <div class="geometry-plane" hidden></div>
+  <div class="geometry-side">
+    <div class="geometry-made" aria-live="polite"></div>
+    <div class="geometry-words" aria-live="polite"></div>
+  </div>
+  <div class="geometry-bar">
+    <label class="geometry-number">μ <input type="text" inputmode="decimal" data-value="mu" aria-label="μ, the largest weight of a sample"></label>
+    <div class="geometry-track">
+      <input type="range" min="0" max="${MU_STEPS}" step="1" value="0" aria-label="μ">
+      <button type="button" class="geometry-tick" hidden></button>
+      <span class="geometry-end geometry-low"></span><span class="geometry-end geometry-high"></span>
+    </div>
+    <label class="geometry-number" data-nu>ν <input type="text" inputmode="decimal" data-value="nu" aria-label="ν of the same machine"></label>
+    <div class="geometry-hint" role="status"></div>
+  </div>`;
+
+/**
+ * What a geometry is at one value of mu.
+ * @param {object} meta meta.geometry from Python, see svmviz/ui/geometry.py
+ * @param {{id: number, row: number, x: number, y: number, label: number, number: number, group: number}[]} samples in
+ *   the plane in which the hulls are drawn; row is their number in the lists of meta, -1 where they are new
+ * @param {number} wanted mu, taken into its feasible range
+ * @returns {?object} null when a prototype has no sample
+ */
+function geometryAt(meta, samples, wanted) {
+  const groups = meta.prototypes.map((_, g) => samples.filter((sample) => sample.group === g));
+  const counts = groups.map((group) => group.length);
+  if (!counts.length || counts.includes(0)) return null;
+  const least = 1 / Math.min(...counts);
+  const mu = Math.min(Math.max(wanted, least), 1);
+  const hulls = groups.map((group) => reducedHull(group.map(({ x, y }) => [x, y]), mu));
+  const solved = meta.linear ? solvedHere(hulls, meta) : solvedByPython(groups, meta, mu);
+  const prototypes = meta.prototypes.map((prototype, g) => ({ ...prototype, at: solved.places[g], weights: solved.weights[g] }));
+  const status = new Map();
+  groups.forEach((group, g) => group.forEach((sample, k) => {
+    const weight = prototypes[g].weights[k];
+    const bound = weight >= solved.mu * (1 - 1e-6);
+    if (weight > 1e-6 * solved.mu) status.set(sample.id, bound ? POINT_STATUS.BOUND : POINT_STATUS.FREE);
+  }));
+  return { mu, least, groups, counts, hulls, prototypes, status, ...solved };
+}
+
+/** With the linear kernel the plane of the hulls is that of the samples: everything follows from it. */
+function solvedHere(hulls, meta) {
+  const mu = Math.min(...hulls.map((hull) => hull.mu));
+  if (hulls.length === 2) {
+    const near = nearestPoints(hulls[0], hulls[1]);
+    const distances = [[0, near.distance], [near.distance, 0]];
+    return { mu, places: [near.a, near.b], weights: [near.weightsA, near.weightsB], distances, overlap: near.overlap };
+  }
+  const labels = meta.prototypes.map(({ label }) => label);
+  const links = meta.links ?? labels.map((a) => labels.map((b) => (a === b ? 0 : 1)));
+  const placed = nearPrototypes(hulls, links);
+  const distances = placed.map((p) => placed.map((q) => Math.hypot(p.at[0] - q.at[0], p.at[1] - q.at[1])));
+  return { mu, places: placed.map(({ at }) => at), weights: placed.map(({ weights }) => weights), distances, overlap: false };
+}
+
+/** With another kernel Python's last solution stands until the next one comes. */
+function solvedByPython(groups, meta, mu) {
+  const weights = groups.map((group, g) => group.map(({ row }) => (row < 0 ? 0 : meta.weights[g][row])));
+  const overlap = meta.critical === "always" || (typeof meta.critical === "number" && mu >= meta.critical);
+  return { mu: meta.mu, places: meta.plane.prototypes, weights, distances: meta.distances, overlap };
+}
+
+class GeometryView {
+  /**
+   * @param {HTMLElement} host
+   * @param {{onEdit?: (points: number[][]) => void, onMu?: (mu: number) => void}} callbacks `onEdit` after every edit
+   *   on the Board, `onMu` with every mu that the person chooses
+   */
+  constructor(host, { onEdit = () => {}, onMu = () => {} } = {}) {
+    Object.assign(this, { host, onMu });
+    this.meta = null;
+    this.rows = new Map(); // id of a point -> its number in Python's lists
+    this.wanted = 1;
+    this.pythonMu = null;
+    this.state = null;
+    this.pointer = null; // {where: "board" | "plane", at}
+    this.pointed = null;
+    this.updates = 0;
+    host.innerHTML = `<div class="geometry-root"><div class="geometry">${GEOMETRY_MARKUP}</div></div>`;
+    this.root = host.querySelector(".geometry");
+    this.board = new Board(this.find(".geometry-board"), {
+      onEdit: (points) => {
+        this.refresh();
+        onEdit(points);
+      },
+    });
+    this.board.setUnderlay((ctx, place) => paintHulls(ctx, this.board.look, place, this.onBoard()));
+    this.board.setOverlay((ctx, place, board) => paintPrototypes(ctx, board.look, place, board.frame, this.onBoard()));
+    this.plane = new FeaturePlane(this.find(".geometry-plane"), { onPointer: (at) => this.point(at && { where: "plane", at }) });
+    this.slider = this.find("input[type=range]");
+    this.tick = this.find(".geometry-tick");
+    [this.muInput, this.nuInput] = [this.find("[data-value=mu]"), this.find("[data-value=nu]")];
+    this.#listen();
+  }
+
+  find(selector) {
+    return this.root.querySelector(selector);
+  }
+
+  #listen() {
+    const { canvas } = this.board;
+    const place = (event) => {
+      const box = canvas.getBoundingClientRect();
+      this.point({ where: "board", at: [event.clientX - box.left, event.clientY - box.top] });
+    };
+    canvas.addEventListener("pointermove", place);
+    canvas.addEventListener("pointerdown", place);
+    canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && this.point(null));
+    this.slider.addEventListener("input", () => {
+      this.find(".geometry-words").setAttribute("aria-live", "off"); // nobody wants to hear every value on the way
+      this.choose(this.#muAt(Number(this.slider.value) / MU_STEPS));
+    });
+    this.slider.addEventListener("change", () => this.find(".geometry-words").setAttribute("aria-live", "polite"));
+    this.tick.addEventListener("click", () => this.choose(this.meta.critical));
+    this.muInput.addEventListener("change", () => this.#typed(this.muInput.value, (mu) => mu));
+    this.nuInput.addEventListener("change", () => this.#typed(this.nuInput.value, (nu) => 2 / (nu * this.samples)));
+  }
+
+  /** Samples that take part. */
+  get samples() {
+    return this.state ? this.state.counts.reduce((sum, count) => sum + count, 0) : 0;
+  }
+
+  // ---- what comes from Python -------------------------------------------------------------------
+
+  /**
+   * Take new data; the Board has its points and model already.
+   * @param {{meta: object, ids: ?number[], settled: boolean}} data ids of the points that meta.geometry is about, as of
+   *   then; settled: no mu is on its way to Python
+   */
+  update({ meta, ids, settled }) {
+    this.host.style.height = "auto"; // the style sheet knows: a given height, or all that a phone needs
+    const { height = 620 } = meta;
+    this.root.style.setProperty("--geometry-height", typeof height === "string" ? height : `${height}px`);
+    this.axes = meta.axes;
+    this.meta = meta.geometry ?? null;
+    this.rows = new Map((ids ?? this.board.ids).map((id, row) => [id, row]));
+    if (this.meta && settled && this.meta.mu !== this.pythonMu) {
+      this.pythonMu = this.meta.mu;
+      this.wanted = this.meta.wanted ?? this.meta.mu;
+    }
+    this.plane.look = theme(this.root);
+    this.root.style.setProperty("--pair", chartStyle(this.plane.look).accent);
+    const withPlane = Boolean(this.meta?.plane);
+    this.root.dataset.plane = String(withPlane);
+    this.find(".geometry-plane").hidden = !withPlane;
+    this.find("[data-nu]").hidden = this.meta?.kind !== "hulls";
+    this.refresh();
+  }
+
+  get ids() {
+    return this.board.ids;
+  }
+
+  setScene(scene) {
+    this.board.setScene(scene);
+    this.refresh();
+  }
+
+  // ---- mu ---------------------------------------------------------------------------------------
+
+  /** mu at a place of the slider, 0 to 1: by its logarithm, so that small values are within reach. */
+  #muAt(place) {
+    const least = this.state?.least ?? 1;
+    if (place <= 0) return least;
+    if (place >= 1) return 1;
+    return Math.min(Math.max(Number((least ** (1 - place)).toPrecision(MU_DIGITS)), least), 1);
+  }
+
+  #placeOf(mu) {
+    const least = this.state?.least ?? 1;
+    return least < 1 ? Math.min(Math.max(1 - Math.log(mu) / Math.log(least), 0), 1) : 1;
+  }
+
+  /** The person chose a mu: show it at the next frame, and tell Python. */
+  choose(mu) {
+    this.wanted = mu;
+    this.hint = "";
+    this.scheduled ??= requestAnimationFrame(() => {
+      this.scheduled = null;
+      this.refresh();
+      this.board.redraw();
+    });
+    this.onMu(mu);
+  }
+
+  #typed(text, toMu) {
+    if (!this.state) return;
+    const value = Number(text.trim().replace(",", "."));
+    const { least } = this.state;
+    const mu = toMu(value);
+    if (!(value > 0) || !Number.isFinite(mu)) {
+      this.hint = "Type a number above 0.";
+    } else if (mu < least * (1 - 1e-9)) {
+      this.choose(least);
+      this.hint = `Not feasible: μ is at least ${readableNumber(least, 4)}, 1 over the smallest class` +
+        (this.meta.kind === "hulls" ? `; ν at most ${readableNumber(nuOf(least, this.samples), 4)}.` : ".");
+    } else {
+      this.choose(Math.min(mu, 1));
+      if (mu > 1) this.hint = "μ above 1 changes nothing: the hulls are the whole convex hulls.";
+    }
+    this.#showBar();
+  }
+
+  // ---- what is shown ----------------------------------------------------------------------------
+
+  /** Work everything out anew and show it; the Board draws itself after this. */
+  refresh() {
+    const { meta, board } = this;
+    this.samplesShown = meta ? this.#samples() : [];
+    this.state = meta ? geometryAt(meta, this.samplesShown, this.wanted) : null;
+    const { status } = this.state ?? {};
+    if (meta) board.setStatus(board.items.map(({ id }) => status?.get(id) ?? POINT_STATUS.NONE));
+    this.#findPointed();
+    this.drawn = this.#picture();
+    board.setLegendItems(this.#legend());
+    this.#showPlane();
+    this.#showBar();
+    this.#showWords();
+    this.#showMade();
+    this.#publish();
+  }
+
+  /** The samples in the plane of the hulls: the Board's points, or their projections. */
+  #samples() {
+    const { meta, rows, board } = this;
+    const points = meta.linear ? null : meta.plane?.points ?? [];
+    const groupOf = (item, row) => (meta.groups ? meta.groups[row] ?? -1 : meta.prototypes.findIndex(({ label }) => label === item.label));
+    return board.items.flatMap((item, k) => {
+      const row = rows.get(item.id) ?? -1;
+      const group = groupOf(item, row);
+      const [x, y] = points ? points[row] ?? [NaN, NaN] : [item.x, item.y];
+      return group < 0 || Number.isNaN(x) ? [] : [{ id: item.id, row, x, y, label: item.label, number: k + 1, group }];
+    });
+  }
+
+  /** The geometry as `paintGeometry` takes it, in the plane of the hulls. */
+  #picture() {
+    const { state, meta } = this;
+    if (!state) return {};
+    const { prototypes, hulls, distances, overlap } = state;
+    const hulled = hulls.map((hull, g) => ({ label: prototypes[g].label, vertices: hull.vertices }));
+    if (!meta.linear && !meta.plane) return { hulls: hulled };
+    const links = prototypes.flatMap((_, from) => prototypes.slice(from + 1).flatMap((__, k) => {
+      const to = from + 1 + k;
+      const apart = prototypes[from].label !== prototypes[to].label && (meta.links?.[from][to] ?? 1) > 0;
+      return apart && !overlap ? [{ from, to, text: readableNumber(distances[from][to], 3) }] : [];
+    }));
+    const bisector = meta.kind === "hulls" && !overlap && distances[0][1] > 0 ? { from: 0, to: 1 } : null;
+    // Two prototypes in one place need one name only.
+    const named = overlap ? prototypes.map((p, g) => ({ ...p, name: g ? prototypes.map(({ name }) => name).join(" = ") : "" })) : prototypes;
+    return { hulls: hulled, prototypes: named, links, bisector };
+  }
+
+  /** What the Board paints: with a kernel that is not linear only the samples that make what is pointed at. */
+  onBoard() {
+    if (!this.state) return {};
+    const makers = this.#makers(new Map(this.board.items.map((item) => [item.id, item])));
+    return this.meta.linear ? { ...this.drawn, makers, pointed: this.pointed?.at ?? null } : { makers };
+  }
+
+  #makers(placed) {
+    return (this.pointed?.makers ?? []).flatMap(({ id, weight }) => {
+      const item = placed.get(id);
+      return item ? [{ at: [item.x, item.y], share: weight / this.state.mu }] : [];
+    });
+  }
+
+  #legend() {
+    if (!this.state || !this.meta.linear) return [];
+    const items = [["hull", "reduced hull"], ["link", "nearest points"]];
+    if (this.meta.kind !== "hulls") items[1] = ["link", "prototypes"];
+    if (this.drawn.bisector) items.push(["line", "separating line"]);
+    return items;
+  }
+
+  #showPlane() {
+    if (!this.meta?.plane) return;
+    const items = this.samplesShown.map((sample) => ({ ...sample, size: 0, status: this.state?.status.get(sample.id) ?? 0 }));
+    const makers = this.state ? this.#makers(new Map(items.map((item) => [item.id, item]))) : [];
+    this.plane.set({ items, axes: this.meta.plane.axes, geometry: { ...this.drawn, makers, pointed: this.pointed?.at ?? null } });
+    this.plane.draw();
+  }
+
+  #showBar() {
+    const { state, meta } = this;
+    const ready = state !== null && state.least < 1;
+    this.slider.disabled = !ready;
+    for (const input of [this.muInput, this.nuInput]) input.disabled = !ready;
+    this.tick.hidden = !ready || typeof meta.critical !== "number";
+    const mu = state?.mu ?? 1;
+    const place = this.#placeOf(mu);
+    const at = String(Math.round(MU_STEPS * place));
+    if (this.slider.value !== at) this.slider.value = at;
+    this.slider.style.setProperty("--done", `${100 * place}%`);
+    this.slider.setAttribute("aria-valuetext", `μ = ${shareText(mu)}`);
+    setInput(this.muInput, state ? readableNumber(mu, MU_DIGITS) : "");
+    setInput(this.nuInput, state ? readableNumber(nuOf(mu, this.samples), MU_DIGITS) : "");
+    if (!this.tick.hidden) {
+      this.tick.style.setProperty("--at", this.#placeOf(meta.critical));
+      setText(this.tick, `▲ first touch ${readableNumber(meta.critical, 3)}`);
+      this.tick.title = "Go to the μ at which the hulls first touch";
+      this.tick.dataset.side = this.#placeOf(meta.critical) > 0.5 ? "left" : "right";
+    }
+    const low = ready ? `${readableNumber(state.least, 3)}` : "";
+    setText(this.find(".geometry-low"), low && `${low}: mean`);
+    setText(this.find(".geometry-high"), ready ? "1: convex hull" : "");
+    const nu = ready && meta.kind === "hulls" ? nuWords(mu, state.least, this.samples) : "";
+    const clipped = ready && this.wanted < state.least * (1 - 1e-9) ? `μ = ${shareText(this.wanted)} is not feasible here: ${shareText(state.least)} is the smallest.` : "";
+    setText(this.find(".geometry-hint"), this.hint || clipped || nu);
+  }
+
+  #showWords() {
+    const words = this.state ? GEOMETRY_WORDS[this.meta.kind](this.state, this.meta, (label) => this.board.className(label), this.axes) : [];
+    const place = this.find(".geometry-words");
+    while (place.children.length > words.length) place.lastChild.remove();
+    words.forEach(({ head, text }, k) => {
+      if (!place.children[k]) {
+        place.append(document.createElement("p"));
+        place.children[k].append(document.createElement("b"), " ", document.createElement("span"));
+      }
+      const [bold, plain] = place.children[k].children;
+      setText(bold, head);
+      setText(plain, text);
+    });
+  }
+
+  /** What the vertex or prototype under the pointer is made of. */
+  #showMade() {
+    const { pointed, state, meta } = this;
+    const place = this.find(".geometry-made");
+    if (!place.children.length) place.append(document.createElement("b"), " ", document.createElement("span"));
+    const [head, text] = place.children;
+    const whose = meta?.kind === "hulls" || meta?.linear ? "a corner of a hull" : "a corner or a prototype";
+    setText(head, pointed ? `${pointed.name} =` : "");
+    setText(text, pointed ? makersText(pointed.makers) : state ? `Point at ${whose} to see the samples and the weights that make it.` : "");
+    place.dataset.idle = String(!pointed);
+  }
+
+  // ---- pointing ---------------------------------------------------------------------------------
+
+  /** The pointer is somewhere on the Board or the feature plane, or (null) has left. */
+  point(pointer) {
+    this.pointer = this.board.busy ? null : pointer;
+    const before = this.pointed?.key;
+    this.#findPointed();
+    if (this.pointed?.key === before) return;
+    this.#showMade();
+    this.#publish();
+    this.board.redraw();
+    this.#showPlane();
+  }
+
+  #findPointed() {
+    const { pointer, state, meta } = this;
+    this.pointed = null;
+    if (!pointer || !state || (pointer.where === "board") !== meta.linear) return;
+    const canvas = pointer.where === "board" ? this.board : this.plane;
+    const places = [];
+    state.prototypes.forEach(({ at, name }, group) => places.push({ group, at, name, reach: PROTOTYPE_RADIUS + 4, key: `prototype ${group}`, weights: () => state.prototypes[group].weights }));
+    state.hulls.forEach((hull, group) => hull.vertices.forEach((at, k) => places.push({
+      group, at, name: `Corner of the hull of ${classStyle(state.prototypes[group].label).sign}`, reach: POINTED_REACH, key: `vertex ${group} ${k}`, weights: () => hull.weights(k),
+    })));
+    let [best, least] = [null, Infinity];
+    for (const place of places) {
+      const [x, y] = canvas.toPixel(...place.at);
+      const distance = Math.hypot(x - pointer.at[0], y - pointer.at[1]);
+      // Prototypes come first: a corner beneath one is hard to see.
+      if (distance <= place.reach && distance < least - (best?.key.startsWith("prototype") ? 6 : 0)) [best, least] = [place, distance];
+    }
+    if (!best) return;
+    const weights = best.weights();
+    const makers = state.groups[best.group].flatMap((sample, k) => (weights[k] > 1e-9 ? [{ ...sample, weight: weights[k] }] : []));
+    this.pointed = { ...best, makers };
+  }
+
+  /** What tests read. */
+  #publish() {
+    this.updates += 1;
+    const { dataset } = this.root;
+    dataset.updates = String(this.updates);
+    dataset.mu = this.state ? String(this.state.mu) : "";
+    dataset.overlap = this.state ? String(this.state.overlap) : "";
+    dataset.distance = this.state ? String(this.state.distances[0][1] ?? "") : "";
+    dataset.pointed = this.pointed?.key ?? "";
+  }
+
+  destroy() {
+    cancelAnimationFrame(this.scheduled);
+    this.plane.destroy();
+    this.board.destroy();
+  }
+}
+
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** Show a value in a field, unless someone is typing into it. */
+function setInput(input, text) {
+  if (input.getRootNode().activeElement !== input && input.value !== text) input.value = text;
+}

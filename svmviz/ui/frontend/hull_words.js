@@ -1,0 +1,123 @@
+// What a geometry says in words: sentences and numbers built from what is drawn.
+
+/** "1 sample" or "5 samples". */
+function countOf(count, thing) {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
+}
+
+/** A share or a mu: short, but not rounded to nothing. */
+function shareText(value) {
+  return readableNumber(value, 3);
+}
+
+/**
+ * The makers of a place as text: "● 3: 0.25, ▲ 7: 0.25 …", the heaviest first.
+ * @param {{label: number, number: number, weight: number}[]} makers number is that of the point, from 1
+ */
+function makersText(makers, most = 14) {
+  const ordered = [...makers].sort((p, q) => q.weight - p.weight || p.number - q.number);
+  const shown = ordered.slice(0, most).map(({ label, number, weight }) => `${classStyle(label).sign} ${number}: ${shareText(weight)}`);
+  const rest = ordered.slice(most);
+  if (!rest.length) return shown.join(", ");
+  const [least, largest] = [rest[rest.length - 1].weight, rest[0].weight].map(shareText);
+  return `${shown.join(", ")}, and ${rest.length} more of ${least === largest ? `${least} each` : `${least} to ${largest}`}`;
+}
+
+/** nu that belongs to a mu, and the largest that is feasible: at the smallest mu. */
+function nuOf(mu, samples) {
+  return 2 / (mu * samples);
+}
+
+/**
+ * Sentences about two reduced hulls.
+ * @param {object} state as `geometryAt` returns it @param {object} meta meta.geometry from Python
+ * @param {(label: number) => string} nameOf @param {string[]} axes names of the two coordinates
+ * @returns {{head: string, text: string}[]}
+ */
+function hullWords(state, meta, nameOf, axes) {
+  const { mu, least, overlap, distances, prototypes, counts } = state;
+  const [first, second] = prototypes.map(({ label }) => `${classStyle(label).sign} ${nameOf(label)}`);
+  const sizes = { bound: 0, free: 0 };
+  for (const status of state.status.values()) sizes[status === POINT_STATUS.BOUND ? "bound" : "free"] += 1;
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const words = [];
+  const space = meta.linear ? "" : " in feature space";
+  if (overlap) {
+    words.push({
+      head: `The hulls of ${first} and ${second} overlap: distance 0.`,
+      text: `${meta.linear ? "No line separates" : "Nothing linear in feature space separates"} them. The solution is a common point ` +
+        "(v₊ = v₋, one of many), w = v₊ − v₋ = 0, and ν-SVC has no margin here.",
+    });
+  } else {
+    words.push({
+      head: `Distance ${readableNumber(distances[0][1], 4)}${space} between the hulls of ${first} and ${second}.`,
+      text: meta.linear ? lineWords(state, axes)
+        : "Everything at right angles to the link between v₋ and v₊, halfway, separates the hulls: the boundary on the left.",
+    });
+  }
+  words.push({ head: "First touch.", text: criticalWords(meta.critical, mu, least) });
+  words.push({ head: `μ = ${shareText(mu)}:`, text: muWords(mu, least, counts, prototypes, nameOf) });
+  const samples = `${countOf(sizes.bound, "sample")} of ${total} ${sizes.bound === 1 ? "has" : "have"} weight μ, the bound (dashed ring); ` +
+    `${sizes.free} ${sizes.free === 1 ? "is" : "are"} free, between 0 and μ (solid ring).`;
+  words.push({ head: "Samples.", text: samples });
+  if (!meta.linear && meta.plane) {
+    words.push({
+      head: "The feature plane",
+      text: overlap ? "shows the two directions of the largest spread, for where v₊ = v₋ no direction is special."
+        : "is an exact shadow of the hulls in feature space. Along its horizontal axis, from v₋ to v₊, the gap is the true distance; other lengths look shorter than they are.",
+    });
+  }
+  if (meta.note) words.push({ head: "Beware.", text: meta.note });
+  return words;
+}
+
+/** The line halfway between the nearest points, as an equation, and how many samples it has on the wrong side. */
+function lineWords({ prototypes, groups }, axes) {
+  const [a, b] = prototypes.map(({ at }) => at);
+  const [w, v] = [b[0] - a[0], b[1] - a[1]];
+  const length = Math.hypot(w, v);
+  const level = ((a[0] + b[0]) * w + (a[1] + b[1]) * v) / 2;
+  const side = ({ x, y }) => x * w + y * v - level;
+  const wrong = groups[0].filter((sample) => side(sample) > 0).length + groups[1].filter((sample) => side(sample) < 0).length;
+  const total = groups[0].length + groups[1].length;
+  const [p, q, r] = [w / length, v / length, level / length].map((value) => readableNumber(value, 3));
+  const second = q.startsWith("−") ? `− ${q.slice(1)}` : `+ ${q}`;
+  return `The line ${p}·${axes[0]} ${second}·${axes[1]} = ${r} bisects the link between v₋ and v₊ at right angles; ` +
+    `${wrong} of ${total} samples ${wrong === 1 ? "is" : "are"} on the wrong side of it.`;
+}
+
+/** When the hulls first meet, and what that means here. */
+function criticalWords(critical, mu, least) {
+  if (critical === null) return "…";
+  if (critical === "never") return "Never: even the whole convex hulls, at μ = 1, are apart.";
+  if (critical === "always") return "They meet at every μ: even at the smallest, where the smaller class is only its mean. Try a kernel, or move points.";
+  const where = mu >= critical ? "From there on they overlap, as they do now" : "Below it they are apart, as they are now";
+  return `At μ = ${readableNumber(critical, 4)} (the tick on the slider). ${where}.`;
+}
+
+function muWords(mu, least, counts, prototypes, nameOf) {
+  const whole = Math.ceil(1 / mu - 1e-9);
+  if (mu >= 1) return "no bound at all, the hulls are the convex hulls: as in the hard-margin machine, one sample may carry all the weight.";
+  const smallest = counts.indexOf(Math.min(...counts));
+  if (mu <= least * (1 + 1e-9)) {
+    const both = counts.every((count) => count === counts[0]);
+    const means = both ? "both hulls are only the means of their classes" : `the hull of ${nameOf(prototypes[smallest].label)} is only its mean`;
+    return `the smallest, 1 over ${counts[smallest]}: ${means}.`;
+  }
+  return `no sample weighs more, so every point of a hull mixes ${whole} samples or more. A smaller μ shrinks the hulls towards the means.`;
+}
+
+/** What nu-SVC calls the same machine. */
+function nuWords(mu, least, samples) {
+  return `ν = 2 / (μ m), with m = ${samples} samples: from ${readableNumber(2 / samples, 3)} (μ = 1) to ${readableNumber(nuOf(least, samples), 3)} (the smallest μ).`;
+}
+
+/** Sentences about the prototypes of several classes. */
+function distanceWords(state, meta, nameOf) {
+  if (meta.words) return meta.words;
+  const { mu, distances, prototypes } = state;
+  const pairs = prototypes.flatMap((p, k) => prototypes.slice(k + 1).map((q, j) => `${p.name} to ${q.name}: ${readableNumber(distances[k][k + 1 + j], 4)}`));
+  return [{ head: `Distances at μ = ${shareText(mu)}.`, text: `${pairs.join("; ")}.` }];
+}
+
+const GEOMETRY_WORDS = { hulls: hullWords, distances: distanceWords };
