@@ -63,6 +63,18 @@ def parse_edit(value: object, revision: int, *, limit: int = ROW_LIMIT) -> Edit 
     return Edit(revision, int(seq), parsed) if len(parsed) == len(points) else None
 
 
+def parse_mu(value: object) -> float | None:
+    """Read a mu as the browser sends it, ``{"seq": int, "mu": number}``; None when it is not in 0..1."""
+    mu = value.get("mu") if isinstance(value, Mapping) else None
+    return float(mu) if _is_number(mu) and 0 < mu <= 1 else None
+
+
+def _sequence(value: object) -> int:
+    """Return the sequence number of a message from the browser, 0 if there was none."""
+    seq = value.get("seq") if isinstance(value, Mapping) else None
+    return int(seq) if _is_count(seq) else 0
+
+
 def _is_number(value: object) -> TypeGuard[int | float]:
     """Return whether a value is a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -115,9 +127,10 @@ def stage(
     key: str,
     on_edit: Callable[[Edit], object] | None = None,
     on_position: Callable[[int], None] | None = None,
+    on_mu: Callable[[float], None] | None = None,
     steps: Any = None,
 ) -> None:
-    """Mount the Board (``data["mode"] == "board"``) or the Player (``"player"``).
+    """Mount the Board (``data["mode"] == "board"``), the Player (``"player"``) or a geometry (``"geometry"``).
 
     The page must have called `load_frontend`.
 
@@ -125,7 +138,8 @@ def stage(
     ----------
     data : mapping
         What the browser shows: mode, revision, ack, height, task, points, view, axes, classes, model,
-        message; optional: editable (default True), limit (default ROW_LIMIT); the Player's trace.
+        message; optional: editable (default True), limit (default ROW_LIMIT); the Player's trace; the
+        geometry, see `svmviz.ui.geometry`.
     key : str
         The key of the component.
     on_edit : callable, optional
@@ -133,6 +147,8 @@ def stage(
         ``data["revision"]`` and malformed ones are dropped before.
     on_position : callable, optional
         Called with the Player's position when it pauses or a scrub ends.
+    on_mu : callable, optional
+        Called with the mu from 0 to 1 that the person chose on the slider of a geometry.
     steps : DataFrame, optional
         The columns of the Player's trace; they travel as Arrow.
     """
@@ -148,11 +164,19 @@ def stage(
         if _is_count(position) and on_position is not None:
             on_position(int(position))
 
+    def take_mu() -> None:
+        mu = parse_mu(_state(key, "mu"))
+        if mu is not None and on_mu is not None:
+            on_mu(mu)
+
+    if meta["mode"] == "geometry":
+        meta["mu_ack"] = _sequence(_state(key, "mu"))
     _component()(
         key=key,
         data=meta if steps is None else {"meta": meta, "steps": steps},
         on_edit_change=take_edit,
         on_position_change=take_position,
+        on_mu_change=take_mu,
     )
 
 

@@ -13,8 +13,8 @@ from svmviz.ui import link, server, workspace
 from svmviz.ui.board import load_frontend
 from svmviz.ui.workspace import Workspace
 
-WORKSPACE, LESSON = "app.py", "pages/1_SMO_step_by_step.py"
-PAGES = {WORKSPACE: "Draw and fit", LESSON: "SMO step by step"}
+WORKSPACE, LESSON, HULLS = "app.py", "pages/1_SMO_step_by_step.py", "pages/2_Reduced_convex_hulls.py"
+PAGES = {WORKSPACE: "Draw and fit", LESSON: "SMO step by step", HULLS: "Reduced convex hulls"}
 
 ICON = Path(datasets.__file__).parent / "data" / "icon.svg"
 

@@ -1,10 +1,5 @@
 // What a geometry says in words: sentences and numbers built from what is drawn.
 
-/** "1 sample" or "5 samples". */
-function countOf(count, thing) {
-  return `${count} ${thing}${count === 1 ? "" : "s"}`;
-}
-
 /** A share or a mu: short, but not rounded to nothing. */
 function shareText(value) {
   return readableNumber(value, 3);
@@ -52,19 +47,19 @@ function hullWords(state, meta, nameOf, axes) {
     words.push({
       head: `Distance ${readableNumber(distances[0][1], 4)}${space} between the hulls of ${first} and ${second}.`,
       text: meta.linear ? lineWords(state, axes)
-        : "Everything at right angles to the link between v₋ and v₊, halfway, separates the hulls: the boundary on the left.",
+        : "What lies halfway between v₋ and v₊, at right angles to their link, separates the hulls: on the Board it is the boundary.",
     });
   }
   words.push({ head: "First touch.", text: criticalWords(meta.critical, mu, least) });
   words.push({ head: `μ = ${shareText(mu)}:`, text: muWords(mu, least, counts, prototypes, nameOf) });
-  const samples = `${countOf(sizes.bound, "sample")} of ${total} ${sizes.bound === 1 ? "has" : "have"} weight μ, the bound (dashed ring); ` +
-    `${sizes.free} ${sizes.free === 1 ? "is" : "are"} free, between 0 and μ (solid ring).`;
-  words.push({ head: "Samples.", text: samples });
+  const samples = `${sizes.bound} of ${total} ${sizes.bound === 1 ? "has" : "have"} weight μ, the bound (dashed ring); ${sizes.free} ` +
+    `${sizes.free === 1 ? "is" : "are"} free, between 0 and μ (solid ring).`;
+  words.push({ head: overlap ? "Samples of this point." : "Samples.", text: samples });
   if (!meta.linear && meta.plane) {
     words.push({
       head: "The feature plane",
       text: overlap ? "shows the two directions of the largest spread, for where v₊ = v₋ no direction is special."
-        : "is an exact shadow of the hulls in feature space. Along its horizontal axis, from v₋ to v₊, the gap is the true distance; other lengths look shorter than they are.",
+        : "is an exact shadow of the hulls. Along its horizontal axis, from v₋ to v₊, the gap is the true distance; other lengths look shorter than they are.",
     });
   }
   if (meta.note) words.push({ head: "Beware.", text: meta.note });

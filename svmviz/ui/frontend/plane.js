@@ -106,7 +106,7 @@ class FeaturePlane {
     ctx.rect(frame.left, frame.top, frame.width, frame.height);
     ctx.clip();
     paintHulls(ctx, look, place, geometry);
-    drawPoints(ctx, items, { place, look, radius: markRadius(items.length, frame), hovered: null, regression: false });
+    drawPoints(ctx, items, { place, look, radius: markRadius(items.length, frame) - 1, hovered: null, regression: false });
     paintPrototypes(ctx, look, place, frame, geometry);
     ctx.restore();
     this.canvas.setAttribute("aria-label", `Feature plane with ${items.length} samples`);

@@ -1,0 +1,298 @@
+"""What the browser cannot compute of a geometry: solutions in the space of a kernel, their plane, the first touch.
+
+A stage of mode "geometry" (see `svmviz.ui.board.stage`) shows the Board with reduced hulls and prototypes under a
+slider for mu, and beside it, with a kernel that is not linear, a plane of the feature space. Its data are those of
+the Board (`Workspace.scene`, "model" may be None) and one more entry, "geometry", None when there is nothing to show:
+
+    kind        "hulls": two classes with the line that bisects their link; "distances": any number of classes
+    for         Workspace.seq of the points that all lists below are about
+    linear      True: the browser works everything out itself, live; the entries marked * may then be missing
+    prototypes  [{"label": class, "name": text}], one for each hull, in the order of all rows below
+    groups      the hull of each point of the workspace, -1 for none; None: that of its class
+    links       (P, P) weights of the links between prototypes, or None: 1 between those of different classes
+    wanted, mu  the mu that was asked for, and the one that is feasible
+    critical    the mu of the first touch, "never", "always", or None when nobody knows
+    note        one sentence more, or None
+    words       [{"head": text, "text": text}] in place of the browser's own sentences (kind "distances" only)
+    weights  *  (P, n) weights of the workspace's points in the prototypes
+    distances * (P, P) distances between the prototypes, in feature space
+    plane    *  {"points": [n times [x, y], or None for points that take no part], "prototypes": [P times [x, y]],
+                "axes": [name, name]}
+
+The browser sends the mu that the person chose; `stage(on_mu=...)` hands it on, one message at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from svmviz.errors import InvalidProblemError
+from svmviz.estimators import MuSVC
+from svmviz.hulls import critical_mu, feature_plane, prototype_plane
+from svmviz.kernels import make_kernel
+from svmviz.machines.ad_svm import Prototypes
+from svmviz.problem import Certificate
+from svmviz.projection import principal_components
+from svmviz.ui.workspace import Workspace, checked
+
+Array = np.ndarray
+
+TOLERANCE = 1e-6
+"""Hulls that nearly touch need a better solution than a drawing of the boundary does."""
+
+PAIR_LIMIT = 20_000
+"""Most pairs that a solution may move: the slider must not wait."""
+
+CRITICAL, PLANE = "critical_mu", "feature_plane"
+
+NOT_SEMIDEFINITE = (
+    "This sigmoid kernel is not positive semidefinite on these points: there is no feature space, and what is shown "
+    "of one is a rough picture."
+)
+UNRESOLVED = "The distance is below what the solver resolves here: the hulls may be even closer than it says."
+
+
+@dataclass(frozen=True)
+class TwoClasses:
+    """The part of a workspace that two reduced hulls are about.
+
+    Attributes
+    ----------
+    classes : pair of int
+        The first is v-, the second v+.
+    rows : ndarray of int
+        Their points.
+    codes : ndarray of int
+        0 or 1 for each of these.
+    """
+
+    classes: tuple[int, int]
+    rows: Array
+    codes: Array
+
+    @classmethod
+    def of(cls, space: Workspace) -> TwoClasses:
+        """The pair that was chosen; of a workspace with at least two classes."""
+        a, b = space.present_pair()
+        rows = np.flatnonzero((space.labels == a) | (space.labels == b))
+        return cls((a, b), rows, (space.labels[rows] == b).astype(int))
+
+
+def hulls_data(space: Workspace, height: int | str) -> dict[str, Any]:
+    """What the page of reduced hulls shows.
+
+    Parameters
+    ----------
+    space : Workspace
+    height : int or str
+        Pixels, or a length in CSS.
+
+    Returns
+    -------
+    dict
+        For `svmviz.ui.board.stage`; with a message and no geometry when there are no two classes.
+    """
+    message = hulls_message(space)
+    model = geometry = None
+    if message is None:
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                geometry, model = two_hulls(space)
+        except InvalidProblemError as error:
+            message = str(error)
+    return {**space.scene(height, message), "mode": "geometry", "model": model, "geometry": geometry}
+
+
+def hulls_message(space: Workspace) -> str | None:
+    """Why there are no two hulls, as one sentence, or None when there are."""
+    if space.task == "regression":
+        return (
+            "Reduced hulls belong to classes: choose Classes under Machine, and these points get them back."
+        )
+    return checked(space)
+
+
+def two_hulls(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The geometry of two classes, and the boundary for the Board when the kernel is not linear.
+
+    Raises
+    ------
+    InvalidProblemError
+        For points or parameters that cannot be used.
+    """
+    two = TwoClasses.of(space)
+    mu = space.mu_value(two.codes)
+    touch = cached_critical(space, two)
+    geometry: dict[str, Any] = {
+        "kind": "hulls",
+        "for": space.seq,
+        "linear": space.kernel == "linear",
+        "prototypes": [{"label": two.classes[0], "name": "v₋"}, {"label": two.classes[1], "name": "v₊"}],
+        "groups": None,
+        "links": None,
+        "wanted": space.mu,
+        "mu": mu,
+        "critical": touch,
+        "note": None,
+    }
+    if space.kernel == "linear":
+        return geometry, None
+    machine = MuSVC(mu=mu, tol=TOLERANCE, max_iter=PAIR_LIMIT, **kernel_parameters(space))
+    machine.fit(space.points[two.rows], two.codes)
+    prototypes = machine.prototypes_
+    apart = not is_overlap(touch, mu)
+    K = gram(space, two.rows)
+    plane = steady_plane(_plane(K, prototypes.coef, apart))
+    axes = (
+        ["from v₋ to v₊, true length", "largest spread left"]
+        if apart
+        else ["largest spread", "second largest"]
+    )
+    geometry |= solution_entries(space, two.rows, prototypes, plane, axes)
+    geometry["note"] = _note(space, K, apart, machine.certificate_)
+    return geometry, _boundary(space, two, machine) if apart else None
+
+
+def solution_entries(
+    space: Workspace, rows: Array, prototypes: Prototypes, plane: Array, axes: Sequence[str]
+) -> dict[str, Any]:
+    """The entries of a geometry that only Python knows: weights, distances and plane.
+
+    Parameters
+    ----------
+    space : Workspace
+    rows : ndarray of int (m,)
+        Points of the workspace that take part.
+    prototypes : Prototypes
+        Over these.
+    plane : ndarray (m, 2)
+        Where they are projected to, see `svmviz.hulls.prototype_plane`.
+    axes : pair of str
+        Names of its axes.
+
+    Returns
+    -------
+    dict
+    """
+    weights = np.zeros((len(prototypes.coef), len(space.points)))
+    weights[:, rows] = prototypes.coef
+    points: list[list[float] | None] = [None] * len(space.points)
+    for row, place in zip(rows.tolist(), plane.tolist(), strict=True):
+        points[row] = place
+    places = {"points": points, "prototypes": (prototypes.coef @ plane).tolist(), "axes": list(axes)}
+    return {"weights": weights.tolist(), "distances": prototypes.distances().tolist(), "plane": places}
+
+
+def kernel_parameters(space: Workspace) -> dict[str, Any]:
+    """The kernel of a workspace, as estimators take it."""
+    return {
+        "kernel": space.kernel, "gamma": space.gamma_value(), "degree": space.degree, "coef0": space.coef0,
+    }  # fmt: skip
+
+
+def gram(space: Workspace, rows: Array) -> Array:
+    """Inner products in feature space of some points of a workspace."""
+    X = space.points[rows]
+    kernel = make_kernel(space.kernel, X, gamma=space.gamma_value(), degree=space.degree, coef0=space.coef0)
+    return kernel(X, X)
+
+
+def steady_plane(plane: Array) -> Array:
+    """A plane (m, 2), its second axis turned the way that it had in the last picture.
+
+    An axis of largest spread has no direction of its own: without this it could flip while a slider moves.
+    """
+    before = st.session_state.get(PLANE)
+    if before is not None and before.shape == plane.shape and float(before[:, 1] @ plane[:, 1]) < 0:
+        plane = plane * [1.0, -1.0]
+    st.session_state[PLANE] = plane
+    return plane
+
+
+def _plane(K: Array, coef: Array, apart: bool) -> Array:
+    """Where the hulls are apart the first axis is their link; otherwise rounding would be its direction."""
+    return feature_plane(K, coef[1], coef[0]) if apart else prototype_plane(K, coef.mean(axis=0))
+
+
+def _note(space: Workspace, K: Array, apart: bool, certificate: Certificate) -> str | None:
+    if space.kernel == "sigmoid":
+        spread = np.linalg.eigvalsh(K)
+        if spread[0] < -1e-9 * abs(spread[-1]):
+            return NOT_SEMIDEFINITE
+    resolved = certificate.gap <= 0.1 * abs(certificate.objective)
+    return None if resolved or not apart else UNRESOLVED
+
+
+def _boundary(space: Workspace, two: TwoClasses, machine: MuSVC) -> dict[str, Any]:
+    """What separates the hulls halfway, for the Board: f(x) = (v+ - v-)'phi(x) - (|v+|^2 - |v-|^2) / 2."""
+    products = machine.prototypes_.products
+    function = {
+        "coef": machine.dual_coef_[0].tolist(),
+        "bias": float(products[0, 0] - products[1, 1]) / 2,
+        "classes": list(two.classes),
+    }
+    return {
+        "for": space.seq,
+        "kernel": {**kernel_parameters(space), "name": space.kernel},
+        "centres": machine.support_vectors_.tolist(),
+        "functions": [function],
+        "decision": "vote",
+        "levels": [],
+        "epsilon": None,
+        "status": None,
+    }
+
+
+# ------------------------------------------------------------------------------------------ the first touch
+
+
+def is_overlap(critical: float | str | None, mu: float) -> bool:
+    """Whether the hulls meet at this mu."""
+    return critical == "always" or (isinstance(critical, float) and mu >= critical)
+
+
+def cached_critical(space: Workspace, two: TwoClasses) -> float | str:
+    """`critical` of a workspace; the last one again while only mu has changed."""
+    now = (
+        space.points[two.rows].tobytes(), two.codes.tobytes(), space.kernel, space.gamma, space.degree, space.coef0,
+    )  # fmt: skip
+    before, touch = st.session_state.get(CRITICAL, (None, None))
+    if now != before:
+        touch = critical(space, two)
+        st.session_state[CRITICAL] = (now, touch)
+    return touch
+
+
+def critical(space: Workspace, two: TwoClasses) -> float | str:
+    """The mu at which the hulls of two classes first touch, or "never", or "always".
+
+    Gaussian and Laplacian kernels give different points independent images: their hulls never meet, unless the
+    classes share a point.
+    """
+    points = space.points[two.rows]
+    if space.kernel in ("rbf", "laplacian") and not _shared(points, two.codes):
+        return "never"
+    places = points if space.kernel == "linear" else _coordinates(space, two.rows)
+    touch = critical_mu(places[two.codes == 0], places[two.codes == 1])
+    if touch is None:
+        return "always"
+    return "never" if math.isinf(touch) else float(touch)
+
+
+def _shared(points: Array, codes: Array) -> bool:
+    """Whether a point of one class lies on one of the other."""
+    first = set(map(tuple, points[codes == 0].tolist()))
+    return not first.isdisjoint(map(tuple, points[codes == 1].tolist()))
+
+
+def _coordinates(space: Workspace, rows: Array) -> Array:
+    """Coordinates with the inner products of the kernel; of a polynomial there are few."""
+    K = gram(space, rows)
+    count = math.comb(space.degree + 2, 2) if space.kernel == "poly" else len(K)
+    return principal_components(K, min(count, len(K)))
