@@ -68,7 +68,8 @@ def check(points, mu, vertices, weights):
     local, corners = (points - points[0]) / size, (vertices - points[0]) / size
     reach, expected = (DIRECTIONS @ corners.T).max(axis=1), support(local, mu, DIRECTIONS)
     assert (np.abs(reach - expected) <= 1e-9 + np.abs(DIRECTIONS) @ rounding).all()
-    assert (weights >= 0).all() and (weights <= mu * (1 + 1e-12)).all()
+    assert (weights >= 0).all()
+    assert (weights <= mu * (1 + 1e-12)).all()
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-12)
     assert (np.abs(weights @ local - corners) <= 1e-12 + 10 * rounding).all()
 
@@ -97,7 +98,8 @@ def test_nearest_points_are_those_of_python(page, load_frontend):
         assert near["distance"] == pytest.approx(expected.distance, abs=1e-9 * scale + 16 * far)
         for points, name, weights, largest in [(p, "a", "weightsA", mu), (q, "b", "weightsB", nu)]:
             share = np.array(near[weights])
-            assert (share >= -1e-15).all() and (share <= largest * (1 + 1e-9)).all()
+            assert (share >= -1e-15).all()
+            assert (share <= largest * (1 + 1e-9)).all()
             np.testing.assert_allclose(share.sum(), 1, atol=1e-9)
             np.testing.assert_allclose(share @ points, near[name], atol=1e-8 * scale + 64 * far)
         met += expected.overlap
@@ -128,10 +130,11 @@ def test_prototypes_of_two_hulls_are_their_nearest_points(page, load_frontend):
     load_frontend(page)
     rng = np.random.default_rng(2)
     for shift in (3.0, 0.5):
-        p, q = rng.normal(size=(30, 2)), rng.normal(size=(20, 2)) + [shift, 0]
+        p, q = rng.normal(size=(30, 2)), rng.normal(size=(20, 2)) + np.array([shift, 0])
         expected = nearest_points(weighted_hull(p, 0.1), weighted_hull(q, 0.1))
         v = page.evaluate(
-            """([p, q]) => nearPrototypes([reducedHull(p, 0.1), reducedHull(q, 0.1)], [[0, 1], [1, 0]]).map(({at}) => at)""",
+            """([p, q]) => nearPrototypes([reducedHull(p, 0.1), reducedHull(q, 0.1)], [[0, 1], [1, 0]])
+                 .map(({at}) => at)""",
             [p.tolist(), q.tolist()],
         )
         assert math.dist(*v) == pytest.approx(expected.distance, abs=1e-6)
