@@ -235,9 +235,12 @@ def squared_distances(A: Array, B: Array) -> Array:
     """Squared Euclidean distances (a, b) between the rows of A (a, d) and B (b, d)."""
     if A.shape[1] <= _DIRECT_FEATURES:
         return cdist(A, B, "sqeuclidean")
-    # Taking the distances about the mean keeps |a|^2 + |b|^2 - 2 a'b from cancelling far from the origin.
+    # Taking the distances about the mean keeps |a|^2 + |b|^2 - 2 a'b from cancelling far from the origin. Where
+    # the mean is near, as for standardised data, that gains nothing and a copy of the samples is saved.
     centre = B.mean(axis=0)
-    A, B = A - centre, B - centre
+    if centre @ centre > 0.5 * np.einsum("ij,ij->", B, B) / len(B):
+        same, B = A is B, B - centre
+        A = B if same else A - centre
     distances = A @ B.T
     distances *= -2.0
     distances += np.einsum("ij,ij->i", A, A)[:, None]

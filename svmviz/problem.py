@@ -66,6 +66,9 @@ class Certificate:
         Pairs moved.
     primal : float or None
         Value of the textbook primal at the best bias, where the machine has one.
+    kernel_values : int
+        Kernel values that the steps read: for every pair the two rows of the Gram matrix, for every Newton phase
+        the rows of the free multipliers, for every gradient computed anew those of the support vectors.
     """
 
     objective: float
@@ -74,6 +77,7 @@ class Certificate:
     status: Status
     iterations: int
     primal: float | None = None
+    kernel_values: int = 0
 
     def with_primal(self) -> Certificate:
         """The same with the textbook primal filled in: at the best bias it is the dual plus the gap."""

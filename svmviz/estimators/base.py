@@ -222,5 +222,6 @@ def combine(certificates: list[Certificate]) -> Certificate:
         violation=max(c.violation for c in certificates),
         status=max((c.status for c in certificates), key=_STATUSES.index),
         iterations=sum(c.iterations for c in certificates),
+        kernel_values=sum(c.kernel_values for c in certificates),
     )
     return whole.with_primal() if all(c.primal is not None for c in certificates) else whole

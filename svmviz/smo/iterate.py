@@ -88,11 +88,11 @@ class Iterate:
         self._shrink_penalty = np.empty(problem.n)
         self.up_gradient = np.empty(problem.n)
         self.low_gradient = np.empty(problem.n)
-        self._buffer = np.empty(problem.n)
         self._starts = problem.starts
         self._ends = np.append(self._starts[1:], problem.n)
+        sizes = self._ends - self._starts
+        self._many_alike = bool((sizes == sizes[0]).all()) and int(sizes[0]) < len(sizes)
         self._extremes = (0, 0)
-        self._column: tuple[int, Array] = (-1, self._buffer)
         self.violation = np.inf
         self._look()
 
@@ -102,8 +102,8 @@ class Iterate:
         np.add(self.gradient, self._shrink_penalty, out=self.low_gradient)
         first, last = 0, self.problem.n
         if len(self._starts) > 1:
-            spread = np.maximum.reduceat(self.low_gradient, self._starts)
-            spread -= np.minimum.reduceat(self.up_gradient, self._starts)
+            spread = self._per_group(np.maximum, self.low_gradient)
+            spread -= self._per_group(np.minimum, self.up_gradient)
             worst = int(spread.argmax())
             first, last = int(self._starts[worst]), int(self._ends[worst])
         i = first + int(self.up_gradient[first:last].argmin())
@@ -111,6 +111,17 @@ class Iterate:
         self._extremes = (i, j)
         self.violation = max(0.0, float(self.low_gradient[j] - self.up_gradient[i]))
         return self.violation
+
+    def _per_group(self, reduction: np.ufunc, values: Array) -> Array:
+        """The reduction over each group, (n_groups,)."""
+        if not self._many_alike:
+            return reduction.reduceat(values, self._starts)
+        # Many groups of a few indices each: k passes over all groups instead of a short pass for each.
+        size = self.problem.n // len(self._starts)
+        result = values[0::size].copy()
+        for k in range(1, size):
+            reduction(result, values[k::size], out=result)
+        return result
 
     def extremes(self) -> tuple[int, int]:
         """The maximal violating pair (i, j)."""
@@ -125,15 +136,9 @@ class Iterate:
         """Whether z_i lies strictly between its bounds."""
         return bool(self.may_grow[i] and self.may_shrink[i])
 
-    def column(self, i: int) -> Array:
-        """H[:, i]; the last one is kept, since a rule and the move that follows both need it."""
-        if self._column[0] != i:
-            self._column = (i, self.hessian.column(i))
-        return self._column[1]
-
     def curvatures(self, i: int, members: slice) -> Array:
         """H_ii + H_kk - 2 H_ik for k in members, at least the floor."""
-        curvatures = self.column(i)[members] * -2.0
+        curvatures = self.hessian.row(i, members) * -2.0
         curvatures += self.hessian.diagonal[members]
         curvatures += self.hessian.diagonal[i]
         return np.maximum(curvatures, self.floor, out=curvatures)
@@ -141,11 +146,11 @@ class Iterate:
     def move(self, i: int, j: int) -> Move:
         """Minimise along the pair within the box, Platt (1998), equations (16) to (18), in signed multipliers."""
         problem, z, g = self.problem, self.z, self.gradient
-        column_i = self.column(i)
-        column_j = self.hessian.column(j)
         gradient_i, gradient_j = float(g[i]), float(g[j])
         z_i, z_j = float(z[i]), float(z[j])
-        curvature = float(self.hessian.diagonal[i] + self.hessian.diagonal[j] - 2.0 * column_i[j])
+        curvature = float(
+            self.hessian.diagonal[i] + self.hessian.diagonal[j] - 2.0 * self.hessian.entry(i, j)
+        )
         if curvature < -self.floor:
             self.negative_curvature = True
         unclipped = (gradient_j - gradient_i) / max(curvature, self.floor)
@@ -158,9 +163,7 @@ class Iterate:
         blocked: Blocked = "both" if hits_i and hits_j else "i" if hits_i else "j" if hits_j else "none"
         z_i_after = hi_i if hits_i else _snapped(z_i, step, lo_i, hi_i)
         z_j_after = lo_j if hits_j else _snapped(z_j, -step, lo_j, hi_j)
-        np.subtract(column_i, column_j, out=self._buffer)
-        self._buffer *= step
-        g += self._buffer
+        self.hessian.add_step(g, i, j, step)
         self._put(i, z_i_after)
         self._put(j, z_j_after)
         violation, group = self.violation, int(problem.group[i])

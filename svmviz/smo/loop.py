@@ -29,10 +29,14 @@ PROGRESS_WINDOW = 1000
 # can be solved in floating point takes hundreds of pairs; without it LIBSVM's limit holds.
 LIMIT_WITH_NEWTON = (100_000, 200)
 LIMIT_WITHOUT = (10_000_000, 100)
-# Pairs between two Newton phases: so many, or this share of the free multipliers where that is more, since what a
-# phase costs grows with the cube of their number.
+# Pairs between two Newton phases.
 NEWTON_INTERVAL = 20
-NEWTON_SHARE = 8
+# All phases together may take this many times the work of the pairs so far: what a phase costs grows with the cube
+# of the number of free multipliers, and with very many of them the pairs do better on their own.
+NEWTON_SHARE = 2.0
+# What a pair costs in the units of `newton_phase`, at least and for each dual index: measured, as floating-point
+# operations that are as fast as those of a matrix product.
+PAIR_WORK, PAIR_WORK_EACH = 3e5, 120.0
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,8 @@ class Options:
     selection : "second_order", "max_violating" or "platt"
         How the pair is picked.
     newton : bool, default True
-        Jump to the minimum over the free multipliers every `NEWTON_INTERVAL` pairs, or less often when very many
-        are free. A run that is recorded or stepped through goes without: each of its steps is a pair.
+        Jump to the minimum over the free multipliers every `NEWTON_INTERVAL` pairs, as long as that does not cost
+        much more than the pairs. A run that is recorded or stepped through goes without: each of its steps is a pair.
     stopping : "violation" or "thesis"
         Which test ends the run; see `svmviz.smo.stopping`. The second is relative: it can be met while the violation,
         which the certificate still reports, is above tol; the status then is "relative".
@@ -126,9 +130,11 @@ class Loop:
         self.problem = problem
         self.hessian = hessian
         self.options = options
+        self._used_before = hessian.used
         self.iterate = Iterate(problem, hessian, problem.start() if z is None else z, gradient)
         self.reason = ""
         self.iterations = 0
+        self._newton_work = 0.0
         self._status: Status = "capped"
 
     def __iter__(self) -> Iterator[Move]:
@@ -137,7 +143,6 @@ class Loop:
         selection = make_selection(self.options.selection, tol)
         limit = self.options.limit(self.problem.n)
         progress = _Progress(iterate)
-        newton_due = NEWTON_INTERVAL
         while True:
             if self._met() and self._confirmed():
                 self._status = "optimal" if iterate.violation <= tol else "relative"
@@ -156,10 +161,13 @@ class Loop:
             progress.note(move)
             self.iterations += 1
             yield move
-            if self.options.newton and self.iterations >= newton_due:
-                newton_phase(iterate)
-                n_free = int((iterate.may_grow & iterate.may_shrink).sum())
-                newton_due = self.iterations + max(NEWTON_INTERVAL, n_free // NEWTON_SHARE)
+            if self.options.newton and self.iterations % NEWTON_INTERVAL == 0:
+                self._newton()
+
+    def _newton(self) -> None:
+        """A Newton phase, as far as its work stays within its share."""
+        share = NEWTON_SHARE * self.iterations * (PAIR_WORK + PAIR_WORK_EACH * self.problem.n)
+        self._newton_work += newton_phase(self.iterate, share - self._newton_work)
 
     def _met(self) -> bool:
         """Whether the test that ends the run is met."""
@@ -177,7 +185,7 @@ class Loop:
         if not self._met():
             return False
         if self.options.newton and self.iterations:
-            newton_phase(self.iterate)
+            self._newton()
         self.iterate.refresh()
         return self._met()
 
@@ -203,6 +211,7 @@ class Loop:
             violation=iterate.violation,
             status=status,
             iterations=self.iterations,
+            kernel_values=self.hessian.used - self._used_before,
         )
         return Solution(z, gradient, certificate)
 

@@ -21,54 +21,84 @@ Array = np.ndarray
 # Relative to the diagonal: makes duplicates and rounding factorable. The step length is chosen on the true H,
 # so the ridge bends the direction and never spoils the objective.
 RIDGE = 1e-12
-# A factor costs the cube of the free set; beyond this many the pairs do better on their own.
+# A factor of more is not tried: it needs the square of their number in memory.
 LARGEST_FREE_SET = 3000
+# A phase starts when its budget allows this many steps: the first few mostly end at a bound.
+LEAST_STEPS = 8
 
 
-def newton_phase(iterate: Iterate) -> None:
+def newton_phase(iterate: Iterate, budget: float = np.inf) -> float:
     """Minimise over the free multipliers in place.
 
     The objective never rises. Multipliers that reach a bound are exactly on it. Where H is not positive
     definite on the free set, so that no factor exists, nothing is done.
+
+    Parameters
+    ----------
+    iterate : Iterate
+    budget : float, optional
+        About how many floating-point operations it may take.
+
+    Returns
+    -------
+    float
+        About how many it took.
     """
     free = np.flatnonzero(iterate.may_grow & iterate.may_shrink)
-    if not 2 <= len(free) <= LARGEST_FREE_SET:
-        return
-    columns = iterate.hessian.block(free)
-    while len(free) >= 2:
-        direction = _direction(iterate, free, columns)
+    each = _work(iterate, free)
+    if not 2 <= len(free) <= LARGEST_FREE_SET or LEAST_STEPS * each > budget:
+        return 0.0
+    rows = iterate.hessian.rows(free)
+    H, chosen, work = rows.square(), np.arange(len(free)), 0.0
+    while len(chosen) >= 2 and work + each <= budget:
+        direction = _direction(iterate, free[chosen], H)
+        work += each
         if direction is None:
             break
-        image = direction @ columns
-        length, blocking = _step_length(iterate, free, direction, image)
+        image = rows.image(chosen, direction)
+        length, blocking = _step_length(iterate, free[chosen], direction, image)
         if length <= 0:
             break
-        iterate.shift(free, length * direction, length * image, free[blocking])
+        iterate.shift(free[chosen], length * direction, length * image, free[chosen[blocking]])
         if not blocking.any():
             break
-        free, columns = free[~blocking], columns[~blocking]
+        chosen, H = chosen[~blocking], H[np.ix_(~blocking, ~blocking)]
+    return work
 
 
-def _direction(iterate: Iterate, free: Array, columns: Array) -> Array | None:
+def _work(iterate: Iterate, free: Array) -> float:
+    """Operations of one step: the factor, its use for each group, and the change of the gradient."""
+    problem, count = iterate.problem, float(len(free))
+    groups = len(np.unique(problem.group[free]))
+    return count**3 / 3 + 2 * count**2 * (groups + 1) + 2 * count * len(problem.coupling) * problem.n
+
+
+def _direction(iterate: Iterate, free: Array, H: Array) -> Array | None:
     """d on the free set, sum zero over each group; None where H_FF has no Cholesky factor."""
-    H = columns[:, free]
     # To a unit diagonal first: badly scaled samples span many decades, and the ridge must not drown the small.
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(H), SMALLEST_CURVATURE))
-    H *= scale[:, None] * scale
-    H[np.diag_indices_from(H)] += RIDGE
+    scaled = H * scale[:, None]
+    scaled *= scale
+    scaled[np.diag_indices_from(scaled)] += RIDGE
     gradient, groups = iterate.gradient[free], iterate.problem.group[free]
-    present, member = np.unique(groups, return_inverse=True)
-    E = (member[:, None] == np.arange(len(present))).astype(float)
+    # The free indices ascend and so do their groups: each group is a run.
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    sizes = np.diff(starts, append=len(free))
+    member = np.repeat(np.arange(len(starts)), sizes)
     # Taking a constant off the gradient of a group changes nothing but the rounding.
-    gradient = gradient - (gradient @ E / E.sum(axis=0))[member]
+    gradient = gradient - (np.add.reduceat(gradient, starts) / sizes)[member]
+    right = np.zeros((len(free), len(starts) + 1))
+    right[:, 0] = scale * gradient
+    right[np.arange(len(free)), member + 1] = scale
     try:
-        right = scale[:, None] * np.column_stack([gradient, E])
-        solved = scale[:, None] * cho_solve(cho_factor(H, lower=True, check_finite=False), right)
-        nu = np.linalg.solve(E.T @ solved[:, 1:], E.T @ solved[:, 0])
+        factor = cho_factor(scaled, lower=True, overwrite_a=True, check_finite=False)
+        solved = scale[:, None] * cho_solve(factor, right, overwrite_b=True, check_finite=False)
+        sums = np.add.reduceat(solved, starts, axis=0)
+        nu = np.linalg.solve(sums[:, 1:], sums[:, 0])
     except (LinAlgError, np.linalg.LinAlgError):
         return None
     direction = solved[:, 1:] @ nu - solved[:, 0]
-    direction -= (direction @ E / E.sum(axis=0))[member]
+    direction -= (np.add.reduceat(direction, starts) / sizes)[member]
     return direction if np.isfinite(direction).all() else None
 
 

@@ -132,7 +132,7 @@ def _step(
         violation=move.violation,
         h_ii=float(hessian.diagonal[i]),
         h_jj=float(hessian.diagonal[j]),
-        h_ij=float(hessian.column(i)[j]),
+        h_ij=hessian.entry(i, j),
         curvature=move.curvature,
         lo_i=float(problem.lo[i]),
         hi_i=float(problem.hi[i]),

@@ -8,8 +8,9 @@ from oracle import dense, optimum
 from scipy.optimize import linprog, minimize_scalar
 from zoo import random_case, random_groups
 
-from svmviz import SVC, SVR, DualProblem, InvalidProblemError
-from svmviz.machines import svc
+from svmviz import SVC, SVR, DualProblem, InvalidProblemError, gram
+from svmviz.gram import Hessian
+from svmviz.machines import mc_svm, svc
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -52,7 +53,38 @@ def test_columns_blocks_and_products_agree(seed):
     z = case.problem.start()
     np.testing.assert_allclose(case.hessian.product(z), H @ z, atol=1e-12)
     chosen = np.arange(0, case.problem.n, 2)
-    np.testing.assert_allclose(case.hessian.block(chosen), H[chosen], atol=1e-15)
+    rows, values = case.hessian.rows(chosen), np.linspace(-1, 1, len(chosen))
+    np.testing.assert_allclose(rows.square(), H[np.ix_(chosen, chosen)], atol=1e-15)
+    half = np.arange(0, len(chosen), 2)
+    np.testing.assert_allclose(rows.image(half, values[half]), values[half] @ H[chosen[half]], atol=1e-12)
+    i, j = 0, case.problem.n - 1
+    assert case.hessian.entry(i, j) == pytest.approx(H[i, j])
+    gradient = np.zeros(case.problem.n)
+    case.hessian.add_step(gradient, i, j, 0.5)
+    np.testing.assert_allclose(gradient, 0.5 * (H[i] - H[j]), atol=1e-12)
+
+
+def test_rows_too_many_to_keep_multiply_alike(monkeypatch):
+    case = random_groups(np.random.default_rng(3))
+    chosen = np.arange(case.problem.n)
+    values = np.linspace(-1, 1, len(chosen))
+    kept = case.hessian.rows(chosen).image(chosen, values)
+    monkeypatch.setattr(gram, "KEPT", 0)
+    monkeypatch.setattr(gram, "BLOCK", 2 * len(case.hessian.K))
+    np.testing.assert_allclose(case.hessian.rows(chosen).image(chosen, values), kept, atol=1e-14)
+
+
+def test_a_column_of_mc_svm_touches_one_label_only():
+    rng = np.random.default_rng(4)
+    X, codes = rng.normal(size=(12, 2)), np.arange(12) % 3
+    problem = mc_svm.dual_problem(codes, 3, 0.5)
+    hessian = Hessian(problem, X @ X.T, True)
+    H = dense(hessian, problem.n)
+    np.testing.assert_allclose(H, np.kron(X @ X.T, np.eye(3) / 0.5))
+    gradient = np.zeros(problem.n)
+    hessian.add_step(gradient, 4, 5, 2.0)
+    np.testing.assert_allclose(gradient, 2.0 * (H[4] - H[5]), atol=1e-12)
+    assert hessian.used == 2 * len(X)
 
 
 def test_the_primal_is_the_textbook_one_at_its_best_bias():
