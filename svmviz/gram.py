@@ -180,12 +180,13 @@ class Hessian:
     def product(self, z: Array) -> Array:
         """H z, shape (n,), with one product with K a label."""
         problem = self.problem
-        self.used += len(self.K) * len(np.unique(problem.sample[z != 0]))
-        if self._plain:
+        samples = np.unique(problem.sample[z != 0])
+        self.used += len(self.K) * len(samples)
+        if self._plain and 2 * len(samples) > len(self.K):
             return self.K @ z + problem.diagonal * z
         spread = np.zeros((len(problem.coupling), len(self.K)))
         np.add.at(spread, (problem.label, problem.sample), z)
-        values = problem.coupling @ (spread @ self.K)
+        values = problem.coupling @ _times_rows(spread[:, samples], self.K, samples)
         return values[problem.label, problem.sample] + problem.diagonal * z
 
     def gradient(self, z: Array) -> Array:
@@ -232,21 +233,22 @@ class Rows:
 
     def image(self, chosen: Array, values: Array) -> Array:
         """The sum of values[k] H[indices[chosen[k]]], (n,)."""
-        problem = self.hessian.problem
+        problem, K = self.hessian.problem, self.hessian.K
         indices = self.indices[chosen]
         spread = np.zeros((len(problem.coupling), len(self.samples)))
         np.add.at(spread, (problem.label[indices], self.place[chosen]), values)
-        sums = problem.coupling @ self._times_rows(spread)
+        products = _times_rows(spread, K, self.samples) if self._kept is None else spread @ self._kept
+        sums = problem.coupling @ products
         image = sums[0] if self.hessian._plain else sums[problem.label, problem.sample]
         image[indices] += problem.diagonal[indices] * values
         return image
 
-    def _times_rows(self, spread: Array) -> Array:
-        if self._kept is not None:
-            return spread @ self._kept
-        K, step = self.hessian.K, max(1, BLOCK // len(self.hessian.K))
-        sums = np.zeros((len(spread), len(K)))
-        for first in range(0, len(self.samples), step):
-            block = slice(first, first + step)
-            sums += spread[:, block] @ K[self.samples[block]]
-        return sums
+
+def _times_rows(spread: Array, K: Array, samples: Array) -> Array:
+    """spread (l, s) times the rows K[samples], (l, n): by blocks, since a copy of the rows may be as large as K."""
+    step = max(1, BLOCK // len(K))
+    sums = np.zeros((len(spread), len(K)))
+    for first in range(0, len(samples), step):
+        block = slice(first, first + step)
+        sums += spread[:, block] @ K[samples[block]]
+    return sums
