@@ -48,9 +48,8 @@ def main() -> None:
     print(
         f"AD-SVM, {len(X):,} x {X.shape[1]}: {took:.1f} s, {model.n_iter_:,} pairs, {model.certificate_.status}"
     )
-    print(
-        f"  memory beyond the data: {peak_bytes(model, X, y) / gram:.2f} times the Gram matrix of {gram / 2**20:.0f} MB"
-    )
+    share = peak_bytes(model, X, y) / gram
+    print(f"  memory beyond the data: {share:.2f} times the Gram matrix of {gram / 2**20:.0f} MB")
 
     X, y, _, _ = load("satimage")
     ad, mc = ADSVC(mu=0.034, gamma=1 / 2.828), MCSVC(beta=0.5, gamma=1 / 4)
