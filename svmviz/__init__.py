@@ -1,5 +1,6 @@
 """svmviz: support vector machines solved step by step, with a certificate for every result."""
 
+from svmviz.conversions import convert
 from svmviz.errors import InvalidProblemError
 from svmviz.estimators import (
     ADSVC,
@@ -33,5 +34,6 @@ __all__ = [
     "OneVsRestSVC",
     "Step",
     "Trace",
+    "convert",
     "record",
 ]

@@ -14,6 +14,7 @@ from svmviz.estimators.base import Classifier, KernelLike, ScoreClassifier, mini
 from svmviz.gram import gram_matrix
 from svmviz.machines import ad_svm
 from svmviz.machines.expansion import group_multipliers
+from svmviz.problem import DualProblem
 from svmviz.smo.loop import Options, Solution
 
 Array = np.ndarray
@@ -30,7 +31,7 @@ class _PrototypeClassifier(Classifier):
 
     def _fit_prototypes(
         self, X: Any, y: Any, pair_weights: Array | None = None, n_prototypes: int = 1
-    ) -> Solution:
+    ) -> tuple[DualProblem, Solution]:
         X = check_samples(X)
         y, options = check_labels(y, X), self._options()
         codes = self._encode(y)
@@ -41,15 +42,20 @@ class _PrototypeClassifier(Classifier):
         prototype, owner = ad_svm.divide(K, codes, mu, n_prototypes)
         problem = ad_svm.dual_problem(prototype, mu, links[np.ix_(owner, owner)])
         solution = minimized(problem, K, kernel, options)
+        self._read_prototypes(X, K, owner, problem, solution)
+        return problem, solution
+
+    def _read_prototypes(
+        self, X: Array, K: Array, owner: Array, problem: DualProblem, solution: Solution
+    ) -> None:
+        """Keep what a solution says over the samples X with the Gram matrix K."""
         self.prototype_class_ = owner
-        self._problem = problem
         self.prototypes_ = ad_svm.read(problem, solution.z, K)
         self.certificate_ = solution.certificate
         self.support_ = np.flatnonzero(self.prototypes_.coef.any(axis=0))
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = self.prototypes_.coef[:, self.support_]
         self.n_iter_ = solution.certificate.iterations
-        return solution
 
 
 class ADSVC(_PrototypeClassifier, ScoreClassifier):
@@ -202,13 +208,17 @@ class MuSVC(_PrototypeClassifier):
         classes = np.unique(check_labels(y, check_samples(X)))
         if len(classes) > 2:
             raise InvalidProblemError(f"The mu-SVM tells two classes apart, not {len(classes)}: use ADSVC.")
-        solution = self._fit_prototypes(X, y)
+        problem, solution = self._fit_prototypes(X, y)
         # With H = k / 2 within a class a gradient is half the distance along w, turned round for the first class.
-        lower, upper = group_multipliers(self._problem, solution.z, solution.gradient)
-        self.dual_coef_ = self.dual_coef_[1:] - self.dual_coef_[:1]
-        self.intercept_ = np.array([lower - upper])
-        self.rho_ = lower + upper
+        lower, upper = group_multipliers(problem, solution.z, solution.gradient)
+        self._read_function(lower - upper, lower + upper)
         return self
+
+    def _read_function(self, bias: float, rho: float) -> None:
+        """Keep w'x + b in the place of the two prototypes."""
+        self.dual_coef_ = self.dual_coef_[1:] - self.dual_coef_[:1]
+        self.intercept_ = np.array([bias])
+        self.rho_ = rho
 
     def decision_function(self, X: Any) -> Array:
         """w'x + b (n,), positive for classes_[1]."""

@@ -90,6 +90,13 @@ class Estimator(ABC):
 
     def _kernel_values(self, X: Any) -> Array:
         """k(x, support vectors), (n, n_support), for new samples."""
+        X = self._checked(X)
+        if self._kernel.name == "precomputed":
+            return X[:, self.support_]
+        return kernel_values(self._kernel, X, self.support_vectors_)
+
+    def _checked(self, X: Any) -> Array:
+        """Samples X (n, d) for a machine that is trained, with as many features as it was trained on."""
         if not hasattr(self, "_kernel"):
             raise ValueError(f"This {type(self).__name__} is not fitted yet: call fit first.")
         X = check_samples(X)
@@ -97,9 +104,7 @@ class Estimator(ABC):
             raise InvalidProblemError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} was trained with {self.n_features_in_}."
             )
-        if self._kernel.name == "precomputed":
-            return X[:, self.support_]
-        return kernel_values(self._kernel, X, self.support_vectors_)
+        return X
 
     def _take(self, X: Array, expansion: Expansion, certificate: Certificate) -> None:
         """Keep the fitted function."""
