@@ -7,9 +7,9 @@ With alpha the multipliers of the C-SVC and m the number of samples, of two clas
     mu-SVM    u = 2 alpha / sum     0..mu   2 f / sum               the margin at rho = 2 / sum
 
 with nu = (sum of alpha) / (C m) and mu = 2 / (nu m) (Chang, Lin: Training nu-support vector classifiers, 2001,
-theorem 3; Crisp, Burges: A geometric interpretation of nu-SVM classifiers, 1999; thesis 2.1.48, which has m for the
-2 / nu). For regression nu = (sum of alpha and alpha*) / (C m), and epsilon is the half-width that nu finds (Chang, Lin:
-Training nu-support vector regression, 2002).
+theorem 3; Crisp, Burges: A geometric interpretation of nu-SVM classifiers, 1999; thesis 2.1.48, where u = u' m should
+read u = 2 u' / nu). For regression nu = (sum of alpha and alpha*) / (C m), and epsilon is the half-width that nu
+finds (Chang, Lin: Training nu-support vector regression, 2002).
 
 nu grows as C falls. Its largest value makes the smaller class all support vectors. Down to some nu, 0 where the
 classes can be separated, the reduced convex hulls keep apart; from there on they meet, and no C gives that machine.
