@@ -56,6 +56,7 @@ C_GRID = _one_two_five(-3, 5)
 GAMMA_GRID: list[Any] = ["scale", *_one_two_five(-2, 2)]
 EPSILON_GRID = [0.0, *_one_two_five(-3, 1)]
 TOLERANCES = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1]
+HELD_OUT = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
 DEGREES = list(range(1, 11))
 NU_GRID = [0.01, 0.02, *(round(0.05 * k, 2) for k in range(1, 21))]
 MU_GRID = [
@@ -225,6 +226,11 @@ def parameter_rows(space: Workspace) -> int:
 
 def _parameter_rows(space: Workspace) -> list[list[Callable[[Workspace], None]]]:
     """What `parameters` shows, three side by side at most."""
+    shown = [*_kernel_parameters(space), *SECONDARY.get(space.machine, [])]
+    return [shown[first : first + 3] for first in range(0, len(shown), 3)]
+
+
+def _kernel_parameters(space: Workspace) -> list[Callable[[Workspace], None]]:
     shown: list[Callable[[Workspace], None]] = []
     if space.kernel != "linear":
         shown.append(_gamma)
@@ -232,8 +238,7 @@ def _parameter_rows(space: Workspace) -> list[list[Callable[[Workspace], None]]]
         shown.append(_degree)
     if space.kernel in ("poly", "sigmoid"):
         shown.append(_coef0)
-    shown += SECONDARY.get(space.machine, [])
-    return [shown[first : first + 3] for first in range(0, len(shown), 3)]
+    return shown
 
 
 def _gamma(space: Workspace) -> None:
@@ -389,4 +394,21 @@ def features(space: Workspace) -> None:
         key="control_shown",
         on_change=changed,
         label_visibility="collapsed",
+    )
+
+
+def kernel_parameters(space: Workspace) -> None:
+    """Sliders for the parameters of the kernel alone, one below the other."""
+    for show in _kernel_parameters(space):
+        show(space)
+
+
+def held_out(space: Workspace) -> None:
+    """Slider for the share of the points that is held out."""
+    st.select_slider(
+        "Held out",
+        HELD_OUT,
+        format_func=lambda share: f"{100 * share:.0f} %",
+        help="Share of the points of each class that no machine is trained on; drawn hollow.",
+        **bound(space, "held_out"),
     )

@@ -144,6 +144,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "decision_rule": _one_of(DECISION_RULES),
     "pair_weights": _pair_weights,
     "n_prototypes": lambda text: int(_number(1, MAX_PROTOTYPES)(text)),
+    "held_out": _number(0, 0.5),
 }
 
 

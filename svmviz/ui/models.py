@@ -137,7 +137,8 @@ def train(space: Workspace) -> Fit:
     return MACHINES[space.machine](space)
 
 
-def _parameters(space: Workspace, machines: int = 1) -> dict[str, Any]:
+def parameters(space: Workspace, machines: int = 1) -> dict[str, Any]:
+    """What every estimator takes from the workspace, with a share of the limit for each of so many machines."""
     return {
         "kernel": space.kernel,
         "gamma": space.gamma_value(),
@@ -152,12 +153,12 @@ def _parameters(space: Workspace, machines: int = 1) -> dict[str, Any]:
 
 
 def _c_svc(space: Workspace) -> Fit:
-    machine = SVC(**_parameters(space, _n_pairs(space)), C=space.C)
+    machine = SVC(**parameters(space, _n_pairs(space)), C=space.C)
     return _pairwise(space, machine.fit(space.points, space.labels), _c_margin)
 
 
 def _nu_svc(space: Workspace) -> Fit:
-    machine = NuSVC(**_parameters(space, _n_pairs(space)), nu=space.nu)
+    machine = NuSVC(**parameters(space, _n_pairs(space)), nu=space.nu)
     fit = _pairwise(space, machine.fit(space.points, space.labels), _nu_margin)
     if len(machine.pairs_) > 1:
         return fit
@@ -193,21 +194,29 @@ def _pairwise(
     space: Workspace, machine: PairwiseClassifier, margin: Callable[[Expansion, Certificate], float | None]
 ) -> Fit:
     present = space.present()
-    place = np.full(len(space.points), -1)
-    place[machine.support_] = np.arange(len(machine.support_))
-    functions, results = [], []
+    results = []
     status = np.zeros(len(space.points), int)
     for pair in machine.pairs_:
         expansion, (a, b) = pair.expansion, (present[c] for c in pair.classes)
-        coef = np.zeros(len(machine.support_))
-        coef[place[pair.rows[expansion.support]]] = expansion.coef[expansion.support]
-        functions.append(_function(coef, expansion.bias, [a, b]))
         status[pair.rows] = np.maximum(status[pair.rows], _status(expansion))
         names = f"{space.classes[a]} / {space.classes[b]}"
         results.append(_result(names, expansion, pair.certificate, margin(expansion, pair.certificate)))
+    functions = pair_functions(machine, present)
     model = browser_model(space, machine.support_vectors_, functions, "vote", status)
     error = _error(machine.predict(space.points), space.labels)
     return Fit(None, model, tuple(results), machine.certificate_, error)
+
+
+def pair_functions(machine: PairwiseClassifier, present: list[int]) -> list[dict[str, Any]]:
+    """The decision functions of a machine for every two classes, over its support vectors."""
+    place = {int(sample): k for k, sample in enumerate(machine.support_)}
+    functions = []
+    for pair in machine.pairs_:
+        chosen = pair.expansion.support
+        coef = np.zeros(len(machine.support_))
+        coef[[place[sample] for sample in pair.rows[chosen].tolist()]] = pair.expansion.coef[chosen]
+        functions.append(function(coef, pair.expansion.bias, [present[c] for c in pair.classes]))
+    return functions
 
 
 def _c_margin(expansion: Expansion, certificate: Certificate) -> float | None:
@@ -227,8 +236,8 @@ def _mu_svm(space: Workspace) -> Fit:
     pair = space.present_pair()
     rows = np.flatnonzero(np.isin(space.labels, pair))
     X, labels = space.points[rows], space.labels[rows]
-    machine = MuSVC(**_parameters(space), mu=space.mu).fit(X, labels)
-    functions = [_function(machine.dual_coef_[0], machine.intercept_[0], list(pair))]
+    machine = MuSVC(**parameters(space), mu=space.mu).fit(X, labels)
+    functions = [function(machine.dual_coef_[0], machine.intercept_[0], list(pair))]
     status = _weight_status(machine.prototypes_.coef, space.mu)
     meet = _meet(machine.certificate_) or machine.rho_ <= 0
     rho = short(machine.rho_, 5)
@@ -260,24 +269,19 @@ def _mu_svm(space: Workspace) -> Fit:
 def _ad_svm(space: Workspace) -> Fit:
     present = space.present()
     machine = ADSVC(
-        **_parameters(space),
+        **parameters(space),
         mu=space.mu,
         rule=space.decision_rule,
         pair_weights=space.weights_table(present),
         n_prototypes=space.n_prototypes,
     ).fit(space.points, space.labels)
     prototypes = machine.prototypes_
-    chosen = prototypes.at(machine.support_)
-    offsets = prototypes.offsets(space.decision_rule)
     owners = [present[r] for r in machine.prototype_class_]
-    scores = [
-        _function(coef, offset, [owner])
-        for coef, offset, owner in zip(chosen.normals, offsets, owners, strict=True)
-    ]
+    scores = prototype_functions(machine, present)
     status = _weight_status(prototypes.coef, space.mu)
     distances = prototypes.distances()
     model = _scored(
-        space, machine.support_vectors_, scores, status, scale=_scale(0.5 * distances**2), levels=[]
+        space, machine.support_vectors_, scores, status, scale=clear_value(0.5 * distances**2), levels=[]
     )
     facts, table = _prototype_rows(space, owners, distances, _weights(status))
     error = _error(machine.predict(space.points), space.labels)
@@ -287,6 +291,14 @@ def _ad_svm(space: Workspace) -> Fit:
         note = MEETING if len(owners) == 2 else "All prototypes coincide"
         note += ": choose a smaller μ, or another kernel."
     return Fit(None, model, (), machine.certificate_, error, note, facts, table)
+
+
+def prototype_functions(machine: ADSVC, present: list[int]) -> list[dict[str, Any]]:
+    """How much each prototype claims a place, over the support vectors."""
+    prototypes = machine.prototypes_
+    normals = prototypes.at(machine.support_).normals
+    rows = zip(normals, prototypes.offsets(machine.rule), machine.prototype_class_, strict=True)
+    return [function(coef, offset, [present[owner]]) for coef, offset, owner in rows]
 
 
 def _prototype_rows(
@@ -315,8 +327,8 @@ def prototype_names(owners: list[str]) -> list[str]:
 
 def _mc_svm(space: Workspace) -> Fit:
     present = space.present()
-    machine = MCSVC(**_parameters(space), beta=space.beta).fit(space.points, space.labels)
-    scores = [_function(coef, 0.0, [label]) for coef, label in zip(machine.dual_coef_, present, strict=True)]
+    machine = MCSVC(**parameters(space), beta=space.beta).fit(space.points, space.labels)
+    scores = [function(coef, 0.0, [label]) for coef, label in zip(machine.dual_coef_, present, strict=True)]
     size = np.abs(machine.dual_coef_)
     free = ((size > 0) & (size < (1 - 1e-12) / space.beta)).any(axis=0)
     status = np.zeros(len(space.points), int)
@@ -335,12 +347,12 @@ def _scored(
         return browser_model(space, centres, scores, "argmax", status, **more)
     first, second = scores
     coef = np.array(second["coef"]) - np.array(first["coef"])
-    functions = [_function(coef, second["bias"] - first["bias"], first["classes"] + second["classes"])]
+    functions = [function(coef, second["bias"] - first["bias"], first["classes"] + second["classes"])]
     return browser_model(space, centres, functions, "vote", status, **more)
 
 
-def _scale(values: np.ndarray) -> float:
-    """The median of the values above 0: a value that is as clear as it gets."""
+def clear_value(values: np.ndarray) -> float:
+    """The median of the values above 0, where a decision counts as clear: the `scale` of a browser model."""
     positive = values[values > 0]
     return float(np.median(positive)) if len(positive) else 1.0
 
@@ -349,12 +361,12 @@ def _scale(values: np.ndarray) -> float:
 
 
 def _one_class(space: Workspace) -> Fit:
-    machine = OneClassSVM(**_parameters(space), nu=space.nu).fit(space.points)
+    machine = OneClassSVM(**parameters(space), nu=space.nu).fit(space.points)
     expansion = machine.expansion_
-    functions = [_function(machine.dual_coef_[0], expansion.bias, [space.present()[0]])]
+    functions = [function(machine.dual_coef_[0], expansion.bias, [space.present()[0]])]
     values = machine.decision_function(space.points)
     model = browser_model(
-        space, machine.support_vectors_, functions, "inside", _status(expansion), scale=_scale(values)
+        space, machine.support_vectors_, functions, "inside", _status(expansion), scale=clear_value(values)
     )
     outside = int(np.sum(values < -space.tol))
     facts = (
@@ -366,12 +378,12 @@ def _one_class(space: Workspace) -> Fit:
 
 
 def _epsilon_svr(space: Workspace) -> Fit:
-    machine = SVR(**_parameters(space), C=space.C, epsilon=space.epsilon)
+    machine = SVR(**parameters(space), C=space.C, epsilon=space.epsilon)
     return _regression(space, machine.fit(space.points[:, :1], space.points[:, 1]), space.epsilon)
 
 
 def _nu_svr(space: Workspace) -> Fit:
-    machine = NuSVR(**_parameters(space), C=space.C, nu=space.nu)
+    machine = NuSVR(**parameters(space), C=space.C, nu=space.nu)
     machine.fit(space.points[:, :1], space.points[:, 1])
     epsilon = max(0.0, machine.epsilon_)
     found = (("ε that ν has found", short(epsilon, 5)),)
@@ -381,7 +393,7 @@ def _nu_svr(space: Workspace) -> Fit:
 def _regression(space: Workspace, machine: SVR | NuSVR, epsilon: float) -> Fit:
     x, y = space.points[:, :1], space.points[:, 1]
     expansion = machine.expansion_
-    functions = [_function(machine.dual_coef_[0], expansion.bias, [0, 1])]
+    functions = [function(machine.dual_coef_[0], expansion.bias, [0, 1])]
     model = browser_model(
         space, machine.support_vectors_, functions, "tube", _status(expansion), epsilon=epsilon
     )
@@ -395,7 +407,8 @@ def _regression(space: Workspace, machine: SVR | NuSVR, epsilon: float) -> Fit:
 # ------------------------------------------------------------------------------------------------- shared
 
 
-def _function(coef: np.ndarray, bias: float, classes: list[int]) -> dict[str, Any]:
+def function(coef: np.ndarray, bias: float, classes: list[int]) -> dict[str, Any]:
+    """A decision function for `browser_model`."""
     return {"coef": np.asarray(coef).tolist(), "bias": float(bias), "classes": classes}
 
 

@@ -14,7 +14,13 @@ from svmviz.ui.board import load_frontend
 from svmviz.ui.workspace import Workspace
 
 WORKSPACE, LESSON, HULLS = "app.py", "pages/1_SMO_step_by_step.py", "pages/2_Reduced_convex_hulls.py"
-PAGES = {WORKSPACE: "Draw and fit", LESSON: "SMO step by step", HULLS: "Reduced convex hulls"}
+CLASSES = "pages/4_Many_classes.py"
+PAGES = {
+    WORKSPACE: "Draw and fit",
+    LESSON: "SMO step by step",
+    HULLS: "Reduced convex hulls",
+    CLASSES: "Many classes",
+}
 
 ICON = Path(datasets.__file__).parent / "data" / "icon.svg"
 

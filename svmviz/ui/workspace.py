@@ -59,6 +59,8 @@ class Workspace:
         Weights of the AD-SVM's class pairs (a, b), a < b; only those that are not 1. Replace it, do not change it.
     n_prototypes : int
         Prototypes of each class in the AD-SVM.
+    held_out : float
+        Share of the points that no machine is trained on where machines are compared.
     rule : str
         How SMO picks its pair, see `RULES`.
     preset : str
@@ -105,6 +107,7 @@ class Workspace:
     decision_rule: str = "thesis"
     pair_weights: dict[tuple[int, int], float] = field(default_factory=dict)
     n_prototypes: int = 1
+    held_out: float = 0.3
     rule: str = "second_order"
     preset: str = ""
     edited: bool = False
@@ -323,12 +326,14 @@ def view_of(points: np.ndarray, square: bool = True) -> tuple[float, float, floa
     )
 
 
-def checked(space: Workspace) -> str | None:
+def checked(space: Workspace, machine: str = "") -> str | None:
     """Why the points cannot be fitted, as one sentence, or None when they can.
 
     Parameters
     ----------
     space : Workspace
+    machine : str, optional
+        One of `CLASSIFIERS` to be fitted instead of the workspace's own.
 
     Returns
     -------
@@ -339,7 +344,7 @@ def checked(space: Workspace) -> str | None:
         return f"{n:,} points are too many to follow the pen: erase some until {ROW_LIMIT:,} are left."
     if space.task == "regression":
         return None if n >= 2 else "Draw at least two points: the curve appears as soon as they are there."
-    if space.machine == "one_class":
+    if (machine or space.machine) == "one_class":
         return None if n else "Click to draw points: the region that holds most of them appears at once."
     if n == 0:
         return "Click to draw points of two classes: the boundary appears as soon as both are there."

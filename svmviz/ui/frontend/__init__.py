@@ -30,9 +30,10 @@ SCRIPTS = (
     "pair_marks.js",
     "step_list.js",
     "player.js",
+    "compare.js",
     "main.js",
 )
-STYLES = ("stage.css", "player.css", "geometry.css")
+STYLES = ("stage.css", "player.css", "geometry.css", "compare.css")
 HTML = '<div class="stage"></div>\n'
 
 

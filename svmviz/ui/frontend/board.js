@@ -23,12 +23,12 @@ function properView([x0, x1, y0, y1]) {
 class Board {
   /**
    * @param {HTMLElement} host an empty element that has a size; the Board fills it and follows it
-   * @param {{onEdit?: (points: number[][]) => void}} options onEdit is called after every edit, also
-   *   during one, at most once an animation frame
+   * @param {{onEdit?: (points: number[][]) => void, onChange?: (board: Board) => void, compact?: boolean}} options
+   *   onEdit is called after every edit, also during one, at most once an animation frame; onChange after every
+   *   change of points, history, tool, class or zoom; a compact Board leaves the names of the axes out
    */
-  constructor(host, { onEdit = () => {} } = {}) {
-    this.host = host;
-    this.onEdit = onEdit;
+  constructor(host, { onEdit = () => {}, onChange = () => {}, compact = false } = {}) {
+    Object.assign(this, { host, onEdit, onChange, compact });
     this.scene = { ...DEFAULT_SCENE };
     this.items = []; // {id, x, y, label, status, size}
     this.nextId = 1;
@@ -128,6 +128,27 @@ class Board {
     for (const item of this.items) item.status = known.get(item.id) ?? 0;
     this.#invalidate();
     this.legend.update(this);
+  }
+
+  /** Set which points (of those with these ids, as for setStatus) are drawn hollow. */
+  setHollow(flags, ids = null) {
+    const known = new Map((ids ?? this.ids).map((id, k) => [id, Boolean(flags?.[k])]));
+    for (const item of this.items) item.hollow = known.get(item.id) ?? item.hollow;
+    this.#invalidate();
+  }
+
+  /** Show the points of another Board, with its history, tool, class and zoom: both are then one sheet. */
+  mirror(other) {
+    const present = new Map(this.items.map((item) => [item.id, item]));
+    this.items = other.items.map((item) => {
+      const { status = POINT_STATUS.NONE, size = 0 } = present.get(item.id) ?? {};
+      return { ...item, status, size };
+    });
+    const same = (item) => this.items.find(({ id }) => id === item?.id) ?? null;
+    [this.hovered, this.touched] = [same(this.hovered), same(this.touched)];
+    for (const name of ["nextId", "past", "future", "tool", "activeClass", "zoom"]) this[name] = other[name];
+    this.#invalidate();
+    this.#sync();
   }
 
   /** Set a size between 0 and 1 for each point (a multiplier over its bound), drawn as a halo. */
@@ -261,7 +282,7 @@ class Board {
   // ---- edits -----------------------------------------------------------------------------------
 
   #item(x, y, label) {
-    const item = { id: this.nextId, x, y, label, status: POINT_STATUS.NONE, size: 0 };
+    const item = { id: this.nextId, x, y, label, status: POINT_STATUS.NONE, size: 0, hollow: false };
     this.nextId += 1;
     return item;
   }
@@ -434,6 +455,7 @@ class Board {
   #setZoom(x, y, scale) {
     this.zoom = { x, y, scale };
     this.#invalidate();
+    this.onChange(this);
   }
 
   /** Show the whole scene, and every point that lies outside it. */
@@ -446,6 +468,7 @@ class Board {
     const scale = Math.max((high[0] - low[0]) / (x1 - x0), (high[1] - low[1]) / (y1 - y0));
     if (scale > 1) this.zoom = { x: (low[0] + high[0]) / 2, y: (low[1] + high[1]) / 2, scale: 1.08 * scale };
     this.#invalidate();
+    this.onChange(this);
   }
 
   // ---- pointer and keys ------------------------------------------------------------------------
@@ -526,10 +549,10 @@ class Board {
   /** The plot's rectangle within the canvas. */
   #layout() {
     const { clientWidth, clientHeight } = this.box;
-    const [top, right, below] = [9, 12, 46];
+    const [top, right, below] = this.compact ? [4, 4, 24] : [9, 12, 46];
     const size = { width: Math.max(1, clientWidth - 64 - right), height: Math.max(1, clientHeight - top - below) };
     if (this.frame.height !== size.height) this.frame = { ...this.frame, ...size };
-    const before = roomForLabels(this.ctx, this.frame, this.view, this.look);
+    const before = roomForLabels(this.ctx, this.frame, this.view, this.look) - (this.compact ? ROOM_FOR_NAME : 0);
     this.frame = { left: before, top, before, below, width: Math.max(1, clientWidth - before - right), height: size.height };
   }
 
@@ -544,7 +567,7 @@ class Board {
     ctx.fillStyle = look.background;
     ctx.fillRect(0, 0, this.canvas.width, this.canvas.height);
     this.#clipped(() => this.#drawModel(regression));
-    drawAxes(ctx, frame, view, scene.axes, look);
+    drawAxes(ctx, frame, view, this.compact ? [] : scene.axes, look);
     this.#clipped(() => {
       const place = (x, y) => this.toPixel(x, y);
       this.underlay?.(ctx, place, this);
@@ -628,6 +651,7 @@ class Board {
     this.legend.update(this);
     this.#showMessage();
     this.canvas.dataset.tool = this.tool;
+    this.onChange(this);
   }
 
   destroy() {

@@ -377,13 +377,13 @@ class Hatching {
   constructor() {
     this.canvas = document.createElement("canvas");
     this.mask = document.createElement("canvas");
-    this.any = false;
+    this.share = 0; // of the plot that is hatched
   }
 
   /** Lay the lines for `marks` (width x height, rows downwards) over a frame. */
   update(marks, width, height, frame, look) {
-    this.any = marks?.includes(1) ?? false;
-    if (!this.any) return;
+    this.share = marks ? marks.reduce((count, mark) => count + mark, 0) / marks.length : 0;
+    if (!this.share) return;
     const { canvas, mask } = this;
     const ratio = window.devicePixelRatio || 1;
     Object.assign(mask, { width, height });
@@ -406,7 +406,7 @@ class Hatching {
   }
 
   draw(ctx, frame) {
-    if (this.any) ctx.drawImage(this.canvas, frame.left, frame.top, frame.width, frame.height);
+    if (this.share) ctx.drawImage(this.canvas, frame.left, frame.top, frame.width, frame.height);
   }
 }
 

@@ -97,6 +97,8 @@ class Stage {
       this.view = new Player(this.root, { onEdit, onStep });
     } else if (meta.mode === "geometry") {
       this.view = new GeometryView(this.root, { onEdit, onMu: (mu) => this.muGate.push({ mu }) });
+    } else if (meta.mode === "compare") {
+      this.view = new Compare(this.root, { onEdit });
     } else {
       this.view = new Board(this.root, { onEdit });
     }
@@ -130,6 +132,7 @@ class Stage {
     this.gate.acknowledge(meta.ack ?? 0);
     this.muGate.acknowledge(meta.mu_ack ?? 0);
     if (this.mode === "player") this.view.update({ meta, steps, fresh });
+    else if (this.mode === "compare") this.#updateCompare(meta, fresh);
     else this.#updateBoard(meta, fresh);
     if (first) this.#adoptUnsent(meta);
     this.root.dataset.revision = String(meta.revision);
@@ -148,8 +151,20 @@ class Stage {
     if (this.mode === "geometry") this.view.update({ meta, ids, settled: this.muGate.unanswered === null });
     board.redraw();
     const answered = meta.model?.for ?? meta.geometry?.for ?? meta.ack ?? 0;
-    for (const seq of this.sent.keys()) if (seq < answered) this.sent.delete(seq);
+    this.#forget(answered);
     this.root.dataset.modelSeq = String(answered);
+  }
+
+  #updateCompare(meta, fresh) {
+    this.view.update({ meta, fresh, ids: this.sent.get(meta.for) ?? null });
+    if (fresh) this.sent.set(meta.for, this.view.ids);
+    this.#forget(meta.for);
+    this.root.dataset.modelSeq = String(meta.for);
+  }
+
+  /** Drop what is known of the edits before the one that has been answered. */
+  #forget(answered) {
+    for (const seq of this.sent.keys()) if (seq < answered) this.sent.delete(seq);
   }
 
   #updateModel(meta, board) {

@@ -1,6 +1,7 @@
 // Axes and points of the Board.
 
 const BOARD_FONT_SIZE = 14;
+const ROOM_FOR_NAME = 20; // pixels that the name of the axis takes of the room left of the plot
 
 /** Tick positions at 1, 2 or 5 times a power of ten, about `count` of them between lo and hi. */
 function boardTicks(lo, hi, count) {
@@ -24,7 +25,7 @@ function boardNumber(value, digits) {
 /** The ticks of both axes for a plot rectangle. */
 function axisTicks(frame, view) {
   return {
-    across: boardTicks(view[0], view[1], Math.max(2, Math.min(10, frame.width / 80))),
+    across: boardTicks(view[0], view[1], Math.max(3, Math.min(10, frame.width / 80))),
     up: boardTicks(view[2], view[3], Math.max(2, Math.min(10, frame.height / 65))),
   };
 }
@@ -100,7 +101,8 @@ function drawPoints(ctx, points, options) {
       ctx.fillStyle = withAlpha(colour, 0.32);
       ctx.fill();
     }
-    const sprite = markSprite(style.shape, colour, point === hovered ? radius + 1.5 : radius, point.status, radius + 5, look);
+    const size = point === hovered ? radius + 1.5 : radius;
+    const sprite = markSprite(style.shape, colour, size, point.status, radius + 5, look, point.hollow);
     drawSprite(ctx, sprite, x, y);
   }
 }
@@ -108,9 +110,9 @@ function drawPoints(ctx, points, options) {
 const markSprites = new Map(); // what a mark looks like -> a small canvas with it
 
 /** A mark with its ring on a canvas of its own: 200 ready pictures cost a fifth of 200 paths with dashes. */
-function markSprite(shape, colour, radius, status, ringRadius, look) {
+function markSprite(shape, colour, radius, status, ringRadius, look, hollow = false) {
   const ratio = window.devicePixelRatio || 1;
-  const key = [shape, colour, radius, status, ringRadius, look.text, look.background, ratio].join();
+  const key = [shape, colour, radius, status, ringRadius, look.text, look.background, ratio, hollow].join();
   const known = markSprites.get(key);
   if (known) return known;
   if (markSprites.size > 200) markSprites.clear();
@@ -120,7 +122,8 @@ function markSprite(shape, colour, radius, status, ringRadius, look) {
   sprite.height = 2 * reach * ratio;
   const ctx = sprite.getContext("2d");
   ctx.setTransform(ratio, 0, 0, ratio, reach * ratio, reach * ratio);
-  drawMark(ctx, shape, 0, 0, radius, colour, look.background, 1.75);
+  if (hollow) drawMark(ctx, shape, 0, 0, radius - 1, look.background, colour, 2.25);
+  else drawMark(ctx, shape, 0, 0, radius, colour, look.background, 1.75);
   drawRing(ctx, status, 0, 0, ringRadius, look.text, withAlpha(look.background, 0.75), 2);
   markSprites.set(key, { sprite, reach, ratio });
   return markSprites.get(key);

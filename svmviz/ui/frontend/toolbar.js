@@ -45,6 +45,7 @@ const LEGEND_PICTURES = {
   hatch: legendPicture('<path d="M2 16L16 2M9 16L23 2M2 9L9 2M16 16L24 8" stroke-width="1.6"/>'),
   hull: legendPicture('<path d="M4 14L6 4l9-2 8 6-5 8z" fill="currentColor" fill-opacity="0.2"/>'),
   link: legendPicture('<path d="M4 9h18"/><circle cx="4" cy="9" r="3" fill="currentColor"/><circle cx="22" cy="9" r="3" fill="currentColor"/>'),
+  hollow: legendPicture('<circle cx="13" cy="9" r="5"/>'),
   free: legendPicture('<circle cx="13" cy="9" r="7.5"/><circle cx="13" cy="9" r="2.5" fill="currentColor" stroke="none"/>'),
   bound: legendPicture('<circle cx="13" cy="9" r="7.5" stroke-dasharray="3.4 2.5"/><circle cx="13" cy="9" r="2.5" fill="currentColor" stroke="none"/>'),
 };
@@ -184,6 +185,7 @@ class Legend {
       if (model.hatch) items.push(["hatch", "ambiguous"]);
     }
     items.push(...board.legendItems);
+    if (board.items.some((item) => item.hollow)) items.push(["hollow", "held out: not trained on"]);
     const statuses = board.statuses();
     const free = statuses.has(POINT_STATUS.FREE);
     const bound = statuses.has(POINT_STATUS.BOUND);

@@ -1,0 +1,401 @@
+"""Four machines for many classes on the same points: how each decides, what it costs, and where it errs."""
+
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from svmviz.datasets import ROW_LIMIT
+from svmviz.errors import InvalidProblemError
+from svmviz.estimators import ADSVC, MCSVC, SVC, OneVsRestSVC
+from svmviz.estimators.base import Classifier
+from svmviz.explain import short
+from svmviz.ui import fitting
+from svmviz.ui.models import (
+    browser_model,
+    clear_value,
+    function,
+    pair_functions,
+    parameters,
+    prototype_functions,
+)
+from svmviz.ui.workspace import Workspace, checked
+
+SEED = 20111130
+"""Of the draw that decides which points are held out."""
+
+MC_VARIABLES = 3000
+"""Most variables of an MC-SVM: more of them, and a drawing would wait for seconds."""
+
+FIT, SPLIT = "compare_fit", "compare_split"
+
+Row = tuple[float, float, int]
+
+
+@dataclass(frozen=True)
+class Rival:
+    """One of the machines and what came out.
+
+    Attributes
+    ----------
+    title, note : str
+        Its name, and the parameter it was trained with.
+    message : str or None
+        Why it could not be trained; then nothing of the rest means anything.
+    model : dict or None
+        What the browser needs to draw it.
+    variables, pairs : int
+        Of the dual problem, or of all problems together; pairs that SMO moved.
+    kernel_values : int
+        Entries of the Hessian that the solver used.
+    seconds : float
+        Wall time of the fit.
+    train_wrong, held_wrong : int
+        Samples that are predicted wrong.
+    ambiguous : int or None
+        Samples in a hatched region; None for a machine that takes one decision only.
+    finished : bool
+        Whether the solver reached its tolerance.
+    """
+
+    title: str
+    note: str
+    message: str | None = None
+    model: dict[str, Any] | None = None
+    variables: int = 0
+    pairs: int = 0
+    kernel_values: int = 0
+    seconds: float = 0.0
+    train_wrong: int = 0
+    held_wrong: int = 0
+    ambiguous: int | None = None
+    finished: bool = True
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All machines on the same points.
+
+    Attributes
+    ----------
+    message : str or None
+        One sentence when there is nothing to compare.
+    rivals : tuple of Rival
+    held : (n,) bool array
+        Points that no machine was trained on.
+    """
+
+    message: str | None
+    rivals: tuple[Rival, ...]
+    held: np.ndarray
+
+
+TITLES = ("One against the rest", "One against one", "MC-SVM", "AD-SVM")
+
+
+def compare(space: Workspace, held: np.ndarray) -> Comparison:
+    """Train the four machines on the points that are not held out.
+
+    The AD-SVM has one prototype a class here and equal weights, as in the thesis; the MC-SVM has beta = 1 / C, with
+    which its slack costs as much as that of the other machines.
+
+    Parameters
+    ----------
+    space : Workspace
+    held : (n,) bool array
+        See `held_out`.
+
+    Returns
+    -------
+    Comparison
+        With a message instead of rivals when the points do not allow a comparison.
+    """
+    message = checked(space, "svc")
+    if space.task == "regression":
+        message = "These points are a curve. Choose an example with classes to compare machines for classes."
+    if message:
+        return Comparison(message, tuple(Rival(title, "") for title in TITLES), held)
+    makers = (_one_against_rest, _one_against_one, _mc_svm, _ad_svm)
+    return Comparison(None, tuple(_trained(space, held, make) for make in makers), held)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A machine to be trained, and how to read it."""
+
+    title: str
+    note: str
+    machine: Any
+    variables: int
+    read: Callable[[Any], tuple[list[dict[str, Any]], str, dict[str, Any]]]
+    decide: Callable[[Any, np.ndarray], tuple[np.ndarray, np.ndarray | None]]
+    most: int | None = None
+
+
+def _trained(space: Workspace, held: np.ndarray, make: Callable[[Workspace, np.ndarray], _Entry]) -> Rival:
+    labels = space.labels[~held]
+    entry = make(space, labels)
+    machine = entry.machine
+    if entry.most is not None and entry.variables > entry.most:
+        return Rival(entry.title, entry.note, f"{entry.variables:,} variables are too many: erase points.")
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            start = time.perf_counter()
+            machine.fit(space.points[~held], labels)
+            seconds = time.perf_counter() - start
+            predicted, unclear = entry.decide(machine, space.points)
+    except InvalidProblemError as error:
+        return Rival(entry.title, entry.note, str(error))
+    functions, decision, more = entry.read(machine)
+    wrong = predicted != space.labels
+    certificate = machine.certificate_
+    return Rival(
+        title=entry.title,
+        note=entry.note,
+        model=browser_model(space, machine.support_vectors_, functions, decision, (), **more),
+        variables=entry.variables,
+        pairs=certificate.iterations,
+        kernel_values=certificate.kernel_values,
+        seconds=seconds,
+        train_wrong=int(wrong[~held].sum()),
+        held_wrong=int(wrong[held].sum()),
+        ambiguous=None if unclear is None else int(unclear.sum()),
+        finished=certificate.status in ("optimal", "stationary"),
+    )
+
+
+# ------------------------------------------------------------------------------------------- the four machines
+
+
+def _one_against_rest(space: Workspace, labels: np.ndarray) -> _Entry:
+    classes = np.unique(labels)
+    machines = len(classes) if len(classes) > 2 else 1
+
+    def read(machine: OneVsRestSVC) -> tuple[list[dict[str, Any]], str, dict[str, Any]]:
+        rows = zip(machine.dual_coef_, machine.intercept_, classes.tolist(), strict=True)
+        functions = [function(coef, bias, [label]) for coef, bias, label in rows]
+        return functions, "argmax", {"hatch": machines > 1}
+
+    def decide(machine: OneVsRestSVC, X: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        scores = machine.decision_function(X)
+        unclear = (scores > 0).sum(axis=1) != 1 if machines > 1 else np.zeros(len(X), bool)
+        return machine.predict(X), unclear
+
+    estimator = OneVsRestSVC(C=space.C, **parameters(space, machines))
+    return _Entry(TITLES[0], f"C = {short(space.C)}", estimator, machines * len(labels), read, decide)
+
+
+def _one_against_one(space: Workspace, labels: np.ndarray) -> _Entry:
+    classes = np.unique(labels)
+    machines = len(classes) * (len(classes) - 1) // 2
+
+    def read(machine: SVC) -> tuple[list[dict[str, Any]], str, dict[str, Any]]:
+        return pair_functions(machine, classes.tolist()), "vote", {"hatch": machines > 1, "levels": []}
+
+    def decide(machine: SVC, X: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        if machines == 1:
+            return machine.predict(X), np.zeros(len(X), bool)
+        # Votes plus a fraction that orders ties by the sum of the values, as the regions are drawn.
+        scores = machine.decision_function(X)
+        votes = np.floor(scores + 0.5)
+        unclear = (votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1
+        return classes[scores.argmax(axis=1)], unclear
+
+    estimator = SVC(C=space.C, **parameters(space, machines))
+    variables = (len(classes) - 1) * len(labels)  # a sample takes part once for every other class
+    return _Entry(TITLES[1], f"C = {short(space.C)}", estimator, variables, read, decide)
+
+
+def _mc_svm(space: Workspace, labels: np.ndarray) -> _Entry:
+    classes = np.unique(labels)
+
+    def read(machine: MCSVC) -> tuple[list[dict[str, Any]], str, dict[str, Any]]:
+        rows = zip(machine.dual_coef_, classes.tolist(), strict=True)
+        return [function(coef, 0.0, [label]) for coef, label in rows], "argmax", {}
+
+    estimator = MCSVC(beta=1 / space.C, **parameters(space))
+    variables = len(classes) * len(labels)
+    note = f"β = 1/C = {short(1 / space.C)}"
+    return _Entry(TITLES[2], note, estimator, variables, read, _once, most=MC_VARIABLES)
+
+
+def _ad_svm(space: Workspace, labels: np.ndarray) -> _Entry:
+    classes = np.unique(labels)
+    mu = space.mu_value(labels)
+
+    def read(machine: ADSVC) -> tuple[list[dict[str, Any]], str, dict[str, Any]]:
+        scale = clear_value(0.5 * machine.prototypes_.distances() ** 2)
+        return prototype_functions(machine, classes.tolist()), "argmax", {"scale": scale}
+
+    note = f"μ = {short(mu)}" if mu == space.mu else f"μ = {short(mu)}, the smallest that these points allow"
+    estimator = ADSVC(mu=mu, rule=space.decision_rule, **parameters(space))
+    return _Entry(TITLES[3], note, estimator, len(labels), read, _once)
+
+
+def _once(machine: Classifier, X: np.ndarray) -> tuple[np.ndarray, None]:
+    """Of a machine that takes one decision."""
+    return machine.predict(X), None
+
+
+# ---------------------------------------------------------------------------------------------- held-out points
+
+
+def held_out(labels: np.ndarray, share: float, draws: np.ndarray) -> np.ndarray:
+    """Which points are held out: in every class this share of its points, those with the smallest draws.
+
+    Parameters
+    ----------
+    labels : (n,) int array
+    share : float
+        0 to 1.
+    draws : (n,) array
+        A number a point, see `kept_draws`.
+
+    Returns
+    -------
+    (n,) bool array
+        At least one point of every class is left for training.
+    """
+    held = np.zeros(len(labels), bool)
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        count = min(int(share * len(rows) + 0.5), len(rows) - 1)
+        held[rows[np.argsort(draws[rows], kind="stable")[:count]]] = True
+    return held
+
+
+def kept_draws(rows: list[Row], before: list[tuple[Row, float]]) -> list[float]:
+    """A random number a point that stays with it through edits.
+
+    A point that was there keeps its number, and one that was moved takes it along, so that an edit of one point
+    moves no other one between training and held out, but for the one that keeps the share.
+
+    Parameters
+    ----------
+    rows : list of (x, y, label)
+        The points now.
+    before : list of (row, float)
+        Points and their numbers before; empty for new points.
+
+    Returns
+    -------
+    list of float
+    """
+    known: dict[Row, deque[float]] = defaultdict(deque)
+    for row, draw in before:
+        known[row].append(draw)
+    kept = [known[row].popleft() if known[row] else None for row in rows]
+    moved: dict[int, deque[float]] = defaultdict(deque)
+    for row, left in known.items():
+        moved[row[2]].extend(left)
+    draws = np.random.default_rng(SEED).random(max(ROW_LIMIT, len(rows))).tolist()
+    for k, (row, own) in enumerate(zip(rows, kept, strict=True)):
+        if own is not None:
+            draws[k] = own
+        elif moved[row[2]]:
+            draws[k] = moved[row[2]].popleft()
+    return draws[: len(rows)]
+
+
+def _split(space: Workspace) -> np.ndarray:
+    """The held-out points of the workspace; the draws are kept for as long as the browser edits the same points."""
+    revision, before = st.session_state.get(SPLIT, (None, []))
+    rows = [(x, y, int(label)) for x, y, label in space.rows()]
+    draws = kept_draws(rows, before if revision == space.revision else [])
+    st.session_state[SPLIT] = (space.revision, list(zip(rows, draws, strict=True)))
+    return held_out(space.labels, space.held_out, np.array(draws))
+
+
+# ------------------------------------------------------------------------------------------ what the page shows
+
+
+def cached(space: Workspace) -> Comparison:
+    """The comparison of a workspace; the last one again when nothing that it depends on has changed."""
+    now = (*fitting.fingerprint(space), space.held_out)
+    before, outcome = st.session_state.get(FIT, (None, None))
+    if now != before:
+        outcome = compare(space, _split(space))
+        st.session_state[FIT] = (now, outcome)
+    return outcome
+
+
+def stage_data(space: Workspace, outcome: Comparison, height: int | str) -> dict[str, Any]:
+    """What the browser shows, see compare.js.
+
+    Parameters
+    ----------
+    space : Workspace
+    outcome : Comparison
+    height : int or str
+        Pixels, or a length in CSS.
+
+    Returns
+    -------
+    dict
+    """
+    scene = space.scene(height, None)
+    panels = [
+        {
+            "title": rival.title,
+            "note": rival.note,
+            "model": rival.model,
+            "message": outcome.message or rival.message,
+            "numbers": numbers(outcome, rival),
+        }
+        for rival in outcome.rivals
+    ]
+    held = outcome.held.astype(int).tolist()
+    return {
+        **scene,
+        "mode": "compare",
+        "for": space.seq,
+        "panels": panels,
+        "held": held,
+        "words": words(outcome, space),
+    }
+
+
+def numbers(outcome: Comparison, rival: Rival) -> list[dict[str, Any]]:
+    """The rows under a machine's picture: name, value, and whether it is the best or the browser fills it in."""
+    if rival.model is None:
+        return []
+    n_held = int(outcome.held.sum())
+    n_train = len(outcome.held) - n_held
+    wrongs = [other.held_wrong for other in outcome.rivals if other.model is not None]
+    pairs = f"{rival.pairs:,}" + ("" if rival.finished else ", stopped")
+    unclear = "never" if rival.ambiguous is None else share(rival.ambiguous, len(outcome.held))
+    return [
+        {"name": "Variables", "value": f"{rival.variables:,}"},
+        {"name": "Pairs moved", "value": pairs},
+        {"name": "Kernel values", "value": f"{rival.kernel_values:,}"},
+        {"name": "Time", "value": f"{1000 * rival.seconds:,.0f} ms"},
+        {"name": "Training error", "value": share(rival.train_wrong, n_train)},
+        {
+            "name": "Held-out error",
+            "value": share(rival.held_wrong, n_held),
+            "best": rival.held_wrong == min(wrongs) < max(wrongs),
+        },
+        {"name": "Ambiguous points", "value": unclear},
+        {"name": "Hatched", "value": "nothing", "hatched": bool(rival.model.get("hatch"))},
+    ]
+
+
+def share(count: int, n: int) -> str:
+    """A count and what part of n it is."""
+    return f"{count} of {n} ({100 * count / n:.1f} %)" if n else "no points"
+
+
+def words(outcome: Comparison, space: Workspace) -> str:
+    """What the hatching means, in plain words."""
+    if outcome.message:
+        return ""
+    if len(space.present()) == 2:
+        return "With two classes nothing is ambiguous. Add a third class: press 3 and click."
+    return (
+        "Hatched is ambiguous. One against the rest: no class claims the place, or several do. One against one: "
+        "several classes share the most votes. The larger values then decide. MC-SVM and AD-SVM decide all at once."
+    )
