@@ -1,8 +1,9 @@
-"""The server sends small messages at once."""
+"""The server sends small messages at once, and does not spread small matrices over threads."""
 
 import socket
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from svmviz.ui import server
 
@@ -31,3 +32,12 @@ def test_closed_and_other_sockets_are_left_alone():
         assert not server._listens(idle)
         assert not server._listens(datagram)
     assert not server._listens(idle)
+
+
+def test_linear_algebra_keeps_to_one_thread():
+    with threadpool_limits():  # puts back what was there before
+        server.one_thread.clear()
+        server.one_thread()
+        pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+        assert pools
+        assert all(pool["num_threads"] == 1 for pool in pools)

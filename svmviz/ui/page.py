@@ -78,6 +78,7 @@ def setup(path: str, question: str) -> Workspace:
         initial_sidebar_state="collapsed",
     )
     server.tune()
+    server.one_thread()
     load_frontend()
     st.html(STYLE)
     with st.container(key="strip", horizontal=True, vertical_alignment="center", gap="small"):
