@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from svmviz.ui import controls, geometry, page, workspace
+from svmviz.ui import controls, files, geometry, page, workspace
 from svmviz.ui.board import stage
 from svmviz.ui.workspace import Workspace
 
@@ -39,9 +39,8 @@ def several_classes(space: Workspace) -> bool:
 
 def choose(space: Workspace) -> None:
     several = several_classes(space)
-    columns = iter(
-        st.columns([3, 2.8, 2.8, 5] if several else [3, 2.8, 7.8], vertical_alignment="bottom", gap="small")
-    )
+    widths = [3, 2.6, 2.8, 5.2, 1.7] if several else [3, 2.8, 7.2, 1.7]
+    columns = iter(st.columns(widths, vertical_alignment="bottom", gap="small"))
     with next(columns):
         controls.preset(space)
     if several:
@@ -50,10 +49,11 @@ def choose(space: Workspace) -> None:
     with next(columns):
         controls.kernel(space)
     with next(columns):
-        if space.task == "regression":
-            controls.task(space)
-        else:
-            controls.parameters(space)
+        controls.kernel_parameters(space)
+    with next(columns), st.popover("Points", width="stretch"):
+        controls.task(space)
+        controls.features(space)
+        files.open_and_save(space)
 
 
 main()

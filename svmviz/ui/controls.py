@@ -214,9 +214,20 @@ def primary(space: Workspace) -> None:
 def parameters(space: Workspace) -> None:
     """Controls for the other parameters that the kernel and the machine have."""
     for row in _parameter_rows(space):
-        for column, show in zip(st.columns(max(2, len(row))), row, strict=False):
-            with column:
-                show(space)
+        _side_by_side(space, row)
+
+
+def kernel_parameters(space: Workspace) -> None:
+    """Sliders for the parameters of the kernel alone, side by side."""
+    shown = _kernel_parameters(space)
+    if shown:
+        _side_by_side(space, shown)
+
+
+def _side_by_side(space: Workspace, row: list[Callable[[Workspace], None]]) -> None:
+    for column, show in zip(st.columns(max(2, len(row))), row, strict=False):
+        with column:
+            show(space)
 
 
 def parameter_rows(space: Workspace) -> int:

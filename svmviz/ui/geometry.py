@@ -13,6 +13,7 @@ the Board (`Workspace.scene`, "model" may be None) and one more entry, "geometry
     wanted, mu  the mu that was asked for, and the one that is feasible
     critical    the mu of the first touch, "never", "always", or None when nobody knows
     note        one sentence more, or None
+    shift    *  how far the boundary of nu-SVC lies from the line halfway, in the direction of v+ (kind "hulls")
     words       [{"head": text, "text": text}] in place of the browser's own sentences (kind "distances" only)
     weights  *  (P, n) weights of the workspace's points in the prototypes
     distances * (P, P) distances between the prototypes, in feature space
@@ -25,6 +26,7 @@ The browser sends the mu that the person chose; `stage(on_mu=...)` hands it on, 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +50,9 @@ TOLERANCE = 1e-6
 
 PAIR_LIMIT = 20_000
 """Most pairs that a solution may move: the slider must not wait."""
+
+ROUNDING = 1e-6
+"""Principal components below this share of the largest are roots of rounded zeros."""
 
 CRITICAL, PLANE = "critical_mu", "feature_plane"
 
@@ -113,7 +118,7 @@ def hulls_message(space: Workspace) -> str | None:
     """Why there are no two hulls, as one sentence, or None when there are."""
     if space.task == "regression":
         return (
-            "Reduced hulls belong to classes: choose Classes under Machine, and these points get them back."
+            "Reduced hulls belong to classes: choose Classes under Points, and these points get theirs back."
         )
     return checked(space)
 
@@ -139,7 +144,7 @@ def two_hulls(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | None]:
         "wanted": space.mu,
         "mu": mu,
         "critical": touch,
-        "note": None,
+        "note": _left_out(space, two),
     }
     if space.kernel == "linear":
         return geometry, None
@@ -155,8 +160,14 @@ def two_hulls(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | None]:
         else ["largest spread", "second largest"]
     )
     geometry |= solution_entries(space, two.rows, prototypes, plane, axes)
-    geometry["note"] = _note(space, K, apart, machine.certificate_)
-    return geometry, _boundary(space, two, machine) if apart else None
+    notes = (geometry["note"], _note(space, K, apart, machine.certificate_))
+    geometry["note"] = " ".join(note for note in notes if note) or None
+    if not apart:
+        return geometry, None
+    model = _boundary(space, two, machine)
+    length = float(prototypes.distances()[0, 1])
+    geometry["shift"] = (model["functions"][0]["bias"] - machine.intercept_[0]) / length if length else 0.0
+    return geometry, model
 
 
 def solution_entries(
@@ -220,6 +231,13 @@ def _plane(K: Array, coef: Array, apart: bool) -> Array:
     return feature_plane(K, coef[1], coef[0]) if apart else prototype_plane(K, coef.mean(axis=0))
 
 
+def _left_out(space: Workspace, two: TwoClasses) -> str | None:
+    others = [space.classes[label] for label in space.present() if label not in two.classes]
+    if not others:
+        return None
+    return f"Points of {', '.join(others)} take no part: choose which two classes do above."
+
+
 def _note(space: Workspace, K: Array, apart: bool, certificate: Certificate) -> str | None:
     if space.kernel == "sigmoid":
         spread = np.linalg.eigvalsh(K)
@@ -272,27 +290,31 @@ def cached_critical(space: Workspace, two: TwoClasses) -> float | str:
 def critical(space: Workspace, two: TwoClasses) -> float | str:
     """The mu at which the hulls of two classes first touch, or "never", or "always".
 
-    Gaussian and Laplacian kernels give different points independent images: their hulls never meet, unless the
-    classes share a point.
+    Gaussian and Laplacian kernels give different points independent images. So their hulls can only meet in points
+    that both classes have; in units of mu each takes as much weight there as the class with fewer copies can give.
     """
-    points = space.points[two.rows]
-    if space.kernel in ("rbf", "laplacian") and not _shared(points, two.codes):
-        return "never"
-    places = points if space.kernel == "linear" else _coordinates(space, two.rows)
-    touch = critical_mu(places[two.codes == 0], places[two.codes == 1])
+    points, first = space.points[two.rows], two.codes == 0
+    if space.kernel in ("rbf", "laplacian"):
+        total = _shared(points[first], points[~first])
+        touch = math.inf if total == 0 else 1 / total if total < min(first.sum(), (~first).sum()) else None
+    else:
+        places = points if space.kernel == "linear" else _coordinates(space, two.rows)
+        touch = critical_mu(places[first], places[~first])
     if touch is None:
         return "always"
     return "never" if math.isinf(touch) else float(touch)
 
 
-def _shared(points: Array, codes: Array) -> bool:
-    """Whether a point of one class lies on one of the other."""
-    first = set(map(tuple, points[codes == 0].tolist()))
-    return not first.isdisjoint(map(tuple, points[codes == 1].tolist()))
+def _shared(some: Array, others: Array) -> int:
+    """How many points of one list can be paired with an equal one of the other."""
+    counts = [Counter(map(tuple, points.tolist())) for points in (some, others)]
+    return (counts[0] & counts[1]).total()
 
 
 def _coordinates(space: Workspace, rows: Array) -> Array:
-    """Coordinates with the inner products of the kernel; of a polynomial there are few."""
+    """Coordinates with the inner products of the kernel, without those that are only rounding."""
     K = gram(space, rows)
     count = math.comb(space.degree + 2, 2) if space.kernel == "poly" else len(K)
-    return principal_components(K, min(count, len(K)))
+    coordinates = principal_components(K, min(count, len(K)))
+    spread = np.ptp(coordinates, axis=0)
+    return coordinates[:, spread > ROUNDING * spread.max()] if spread.any() else coordinates[:, :1]

@@ -9,7 +9,7 @@ const GEOMETRY_MARKUP = `
   <div class="geometry-plane" hidden></div>
   <div class="geometry-side">
     <div class="geometry-made" aria-live="polite"></div>
-    <div class="geometry-words" aria-live="polite"></div>
+    <div class="geometry-words" aria-live="polite"><div></div></div>
   </div>
   <div class="geometry-bar">
     <label class="geometry-number">μ <input type="text" inputmode="decimal" data-value="mu" aria-label="μ, the largest weight of a sample"></label>
@@ -322,7 +322,7 @@ class GeometryView {
 
   #showWords() {
     const words = this.state ? GEOMETRY_WORDS[this.meta.kind](this.state, this.meta, (label) => this.board.className(label), this.axes) : [];
-    const place = this.find(".geometry-words");
+    const place = this.find(".geometry-words").firstChild;
     while (place.children.length > words.length) place.lastChild.remove();
     words.forEach(({ head, text }, k) => {
       if (!place.children[k]) {
@@ -342,7 +342,7 @@ class GeometryView {
     if (!place.children.length) place.append(document.createElement("b"), " ", document.createElement("span"));
     const [head, text] = place.children;
     const whose = meta?.kind === "hulls" || meta?.linear ? "a corner of a hull" : "a corner or a prototype";
-    setText(head, pointed ? `${pointed.name} =` : "");
+    setText(head, pointed ? `${pointed.name}:` : "");
     setText(text, pointed ? makersText(pointed.makers) : state ? `Point at ${whose} to see the samples and the weights that make it.` : "");
     place.dataset.idle = String(!pointed);
   }
@@ -369,7 +369,7 @@ class GeometryView {
     const places = [];
     state.prototypes.forEach(({ at, name }, group) => places.push({ group, at, name, reach: PROTOTYPE_RADIUS + 4, key: `prototype ${group}`, weights: () => state.prototypes[group].weights }));
     state.hulls.forEach((hull, group) => hull.vertices.forEach((at, k) => places.push({
-      group, at, name: `Corner of the hull of ${classStyle(state.prototypes[group].label).sign}`, reach: POINTED_REACH, key: `vertex ${group} ${k}`, weights: () => hull.weights(k),
+      group, at, name: `A corner of the hull of ${classStyle(state.prototypes[group].label).sign}`, reach: POINTED_REACH, key: `vertex ${group} ${k}`, weights: () => hull.weights(k),
     })));
     let [best, least] = [null, Infinity];
     for (const place of places) {

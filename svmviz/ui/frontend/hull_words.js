@@ -11,7 +11,7 @@ function shareText(value) {
  */
 function makersText(makers, most = 14) {
   const ordered = [...makers].sort((p, q) => q.weight - p.weight || p.number - q.number);
-  const shown = ordered.slice(0, most).map(({ label, number, weight }) => `${classStyle(label).sign} ${number}: ${shareText(weight)}`);
+  const shown = ordered.slice(0, most).map(({ label, number, weight }) => `${classStyle(label).sign}\u00a0${number}:\u00a0${shareText(weight)}`);
   const rest = ordered.slice(most);
   if (!rest.length) return shown.join(", ");
   const [least, largest] = [rest[rest.length - 1].weight, rest[0].weight].map(shareText);
@@ -46,11 +46,12 @@ function hullWords(state, meta, nameOf, axes) {
   } else {
     words.push({
       head: `Distance ${readableNumber(distances[0][1], 4)}${space} between the hulls of ${first} and ${second}.`,
-      text: meta.linear ? lineWords(state, axes)
-        : "What lies halfway between v₋ and v₊, at right angles to their link, separates the hulls: on the Board it is the boundary.",
+      text: (meta.linear ? lineWords(state, axes)
+        : "What lies halfway between v₋ and v₊, at right angles to their link, separates the hulls: on the Board it is the boundary.") +
+        shiftWords(meta.linear ? shiftOf(state) : meta.shift ?? null, prototypes),
     });
   }
-  words.push({ head: "First touch.", text: criticalWords(meta.critical, mu, least) });
+  words.push({ head: "First touch.", text: criticalWords(meta.critical, overlap) });
   words.push({ head: `μ = ${shareText(mu)}:`, text: muWords(mu, least, counts, prototypes, nameOf) });
   const samples = `${sizes.bound} of ${total} ${sizes.bound === 1 ? "has" : "have"} weight μ, the bound (dashed ring); ${sizes.free} ` +
     `${sizes.free === 1 ? "is" : "are"} free, between 0 and μ (solid ring).`;
@@ -62,7 +63,7 @@ function hullWords(state, meta, nameOf, axes) {
         : "is an exact shadow of the hulls. Along its horizontal axis, from v₋ to v₊, the gap is the true distance; other lengths look shorter than they are.",
     });
   }
-  if (meta.note) words.push({ head: "Beware.", text: meta.note });
+  if (meta.note) words.push({ head: "Note.", text: meta.note });
   return words;
 }
 
@@ -81,12 +82,32 @@ function lineWords({ prototypes, groups }, axes) {
     `${wrong} of ${total} samples ${wrong === 1 ? "is" : "are"} on the wrong side of it.`;
 }
 
+/**
+ * How far the line of nu-SVC lies from the one halfway, in the direction of v₊: it is midway between the margins,
+ * which go through the free samples. Null where a class has none, so that it has a choice.
+ */
+function shiftOf({ prototypes, groups, status }) {
+  const [a, b] = prototypes.map(({ at }) => at);
+  const [w, v] = [b[0] - a[0], b[1] - a[1]];
+  const length = Math.hypot(w, v);
+  const margins = groups.map((group) => group.find(({ id }) => status.get(id) === POINT_STATUS.FREE));
+  if (!(length > 0) || margins.includes(undefined)) return null;
+  const along = ({ x, y }) => ((x - (a[0] + b[0]) / 2) * w + (y - (a[1] + b[1]) / 2) * v) / length;
+  return (along(margins[0]) + along(margins[1])) / 2;
+}
+
+function shiftWords(shift, prototypes) {
+  if (shift === null || Math.abs(shift) < 5e-4) return "";
+  const { label } = prototypes[shift > 0 ? 1 : 0];
+  return ` (ν-SVC has the same w, but its boundary midway between the margins: ${readableNumber(Math.abs(shift), 2)} nearer to ${classStyle(label).sign}.)`;
+}
+
 /** When the hulls first meet, and what that means here. */
-function criticalWords(critical, mu, least) {
+function criticalWords(critical, overlap) {
   if (critical === null) return "…";
   if (critical === "never") return "Never: even the whole convex hulls, at μ = 1, are apart.";
   if (critical === "always") return "They meet at every μ: even at the smallest, where the smaller class is only its mean. Try a kernel, or move points.";
-  const where = mu >= critical ? "From there on they overlap, as they do now" : "Below it they are apart, as they are now";
+  const where = overlap ? "From there on they overlap, as they do now" : "Below it they are apart, as they are now";
   return `At μ = ${readableNumber(critical, 4)} (the tick on the slider). ${where}.`;
 }
 

@@ -105,9 +105,9 @@ class FeaturePlane {
     ctx.beginPath();
     ctx.rect(frame.left, frame.top, frame.width, frame.height);
     ctx.clip();
-    paintHulls(ctx, look, place, geometry);
-    drawPoints(ctx, items, { place, look, radius: markRadius(items.length, frame) - 1, hovered: null, regression: false });
-    paintPrototypes(ctx, look, place, frame, geometry);
+    // Small marks and the hulls above them: projected samples crowd, and the hulls are what there is to see.
+    drawPoints(ctx, items, { place, look, radius: markRadius(items.length, frame) - 2.5, hovered: null, regression: false });
+    paintGeometry(ctx, look, place, frame, geometry);
     ctx.restore();
     this.canvas.setAttribute("aria-label", `Feature plane with ${items.length} samples`);
   }
