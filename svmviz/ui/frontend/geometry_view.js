@@ -118,9 +118,13 @@ class GeometryView {
     canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && this.point(null));
     this.slider.addEventListener("input", () => {
       this.find(".geometry-words").setAttribute("aria-live", "off"); // nobody wants to hear every value on the way
-      this.choose(this.#muAt(Number(this.slider.value) / MU_STEPS));
+      // What is worked out here need not be told on the way: answers would only take time from the drawing.
+      this.choose(this.#muAt(Number(this.slider.value) / MU_STEPS), !this.meta.linear || Boolean(this.meta.words));
     });
-    this.slider.addEventListener("change", () => this.find(".geometry-words").setAttribute("aria-live", "polite"));
+    this.slider.addEventListener("change", () => {
+      this.find(".geometry-words").setAttribute("aria-live", "polite");
+      this.onMu(this.wanted);
+    });
     this.tick.addEventListener("click", () => this.choose(this.meta.critical));
     this.muInput.addEventListener("change", () => this.#typed(this.muInput.value, (mu) => mu));
     this.nuInput.addEventListener("change", () => this.#typed(this.nuInput.value, (nu) => 2 / (nu * this.samples)));
@@ -183,7 +187,7 @@ class GeometryView {
   }
 
   /** The person chose a mu: show it at the next frame, and tell Python. */
-  choose(mu) {
+  choose(mu, tell = true) {
     this.wanted = mu;
     this.hint = "";
     this.scheduled ??= requestAnimationFrame(() => {
@@ -191,7 +195,7 @@ class GeometryView {
       this.refresh();
       this.board.redraw();
     });
-    this.onMu(mu);
+    if (tell) this.onMu(mu);
   }
 
   #typed(text, toMu) {
