@@ -49,7 +49,7 @@ def choose(space: Workspace) -> None:
     with next(columns):
         controls.kernel(space)
     with next(columns):
-        controls.kernel_parameters(space)
+        controls.kernel_parameters(space, side_by_side=True)
     with next(columns), st.popover("Points", width="stretch"):
         controls.task(space)
         controls.features(space)

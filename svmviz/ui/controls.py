@@ -217,13 +217,6 @@ def parameters(space: Workspace) -> None:
         _side_by_side(space, row)
 
 
-def kernel_parameters(space: Workspace) -> None:
-    """Sliders for the parameters of the kernel alone, side by side."""
-    shown = _kernel_parameters(space)
-    if shown:
-        _side_by_side(space, shown)
-
-
 def _side_by_side(space: Workspace, row: list[Callable[[Workspace], None]]) -> None:
     for column, show in zip(st.columns(max(2, len(row))), row, strict=False):
         with column:
@@ -408,9 +401,13 @@ def features(space: Workspace) -> None:
     )
 
 
-def kernel_parameters(space: Workspace) -> None:
-    """Sliders for the parameters of the kernel alone, one below the other."""
-    for show in _kernel_parameters(space):
+def kernel_parameters(space: Workspace, side_by_side: bool = False) -> None:
+    """Sliders for the parameters of the kernel alone, one below the other or side by side."""
+    shown = _kernel_parameters(space)
+    if side_by_side and shown:
+        _side_by_side(space, shown)
+        return
+    for show in shown:
         show(space)
 
 
