@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from svmviz.errors import InvalidProblemError
+from svmviz.errors import InvalidProblemError, warn_of_conversion
 from svmviz.problem import LARGEST
 
 Array = np.ndarray
@@ -33,10 +33,14 @@ def check_samples(X: Any) -> Array:
     X = _floats(X, "X must be a table of numbers: remove or encode the other columns.")
     if X.ndim != 2:
         raise InvalidProblemError(
-            f"X must be a table (n_samples, n_features), not an array of shape {X.shape}."
+            f"X must be a table (n_samples, n_features), not an array of shape {X.shape}. Reshape your data."
         )
-    if X.size == 0:
-        raise InvalidProblemError("There are no samples, or they have no features: add some.")
+    if X.shape[0] == 0:
+        raise InvalidProblemError("There are no samples: add some.")
+    if X.shape[1] == 0:
+        raise InvalidProblemError(
+            f"X has 0 feature(s) (shape={X.shape}) while a minimum of 1 is required: add some."
+        )
     if not np.isfinite(X).all():
         raise InvalidProblemError("X holds NaN or infinite values: replace or remove those samples.")
     return X
@@ -44,13 +48,17 @@ def check_samples(X: Any) -> Array:
 
 def check_labels(y: Any, X: Array) -> Array:
     """y as one label a sample (n,); InvalidProblemError otherwise."""
-    y = np.asarray(y)
+    y = _one_column(y)
     if y.shape != (len(X),):
         raise InvalidProblemError(
             f"y must have one label for each of the {len(X)} samples, not shape {y.shape}."
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise InvalidProblemError("y holds NaN or infinite labels: replace or remove those samples.")
+    if y.dtype.kind == "f" and (y != np.floor(y)).any():
+        raise InvalidProblemError(
+            "Unknown label type: continuous. Classes are whole numbers or text: round y, or use a regressor."
+        )
     if y.dtype.kind == "O":
         if any(label != label for label in y):
             raise InvalidProblemError("y holds NaN labels: replace or remove those samples.")
@@ -65,7 +73,7 @@ def check_labels(y: Any, X: Array) -> Array:
 
 def check_targets(y: Any, X: Array) -> Array:
     """y as one finite number a sample (n,); InvalidProblemError otherwise."""
-    y = _floats(y, "The targets y of a regression must be numbers.")
+    y = _floats(_one_column(y), "The targets y of a regression must be numbers.")
     if y.shape != (len(X),):
         raise InvalidProblemError(
             f"y must have one target for each of the {len(X)} samples, not shape {y.shape}."
@@ -81,18 +89,33 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     """Weights (n,), ones by default; InvalidProblemError when one is negative or not finite, or all are 0."""
     if sample_weight is None:
         return np.ones(n)
-    message = f"sample_weight must hold {n} numbers from 0 to {LARGEST:g}, not all of them 0."
+    message = f"sample_weight must hold {n} numbers from 0 to {LARGEST:g}, not all of them zero."
     weights = _floats(sample_weight, message)
     if weights.shape != (n,) or not ((weights >= 0) & (weights <= LARGEST)).all() or not weights.any():
         raise InvalidProblemError(message)
     return weights
 
 
+def _one_column(y: Any) -> Array:
+    """y as an array; a table of one column as that column, with a warning."""
+    if y is None:
+        raise InvalidProblemError("Training requires y to be passed, but the target y is None.")
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        warn_of_conversion("A column-vector y was passed when a 1d array was expected: y[:, 0] is used.")
+        return y[:, 0]
+    return y
+
+
 def _floats(values: Any, message: str) -> Array:
+    if hasattr(values, "toarray"):
+        raise InvalidProblemError("Sparse input is not supported: pass a dense array, such as X.toarray().")
     try:
         values = np.asarray(values)
         if values.dtype.kind == "c":
-            raise TypeError("complex")
+            raise InvalidProblemError("Complex data not supported: pass real numbers.")
         return values.astype(float, copy=False)
+    except InvalidProblemError:
+        raise
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidProblemError(message) from error

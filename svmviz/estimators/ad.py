@@ -178,6 +178,8 @@ class MuSVC(_PrototypeClassifier):
         By `fit`, for data or parameters that cannot be used, an infeasible mu among them.
     """
 
+    many_classes = False
+
     def __init__(
         self,
         *,
@@ -207,7 +209,10 @@ class MuSVC(_PrototypeClassifier):
         """Train on samples X (n, d) with labels y (n,) of two classes."""
         classes = np.unique(check_labels(y, check_samples(X)))
         if len(classes) > 2:
-            raise InvalidProblemError(f"The mu-SVM tells two classes apart, not {len(classes)}: use ADSVC.")
+            raise InvalidProblemError(
+                f"Only binary classification is supported. The mu-SVM tells two classes apart, not {len(classes)}: "
+                "use ADSVC."
+            )
         problem, solution = self._fit_prototypes(X, y)
         # With H = k / 2 within a class a gradient is half the distance along w, turned round for the first class.
         lower, upper = group_multipliers(problem, solution.z, solution.gradient)

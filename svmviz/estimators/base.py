@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from svmviz.checks import check_labels, check_samples, check_targets, check_weights
-from svmviz.errors import InvalidProblemError
+from svmviz.errors import InvalidProblemError, not_fitted
 from svmviz.gram import Hessian, kernel_values
 from svmviz.kernels import Kernel, make_kernel
 from svmviz.machines.expansion import Expansion, expand
@@ -28,6 +28,7 @@ class Estimator(ABC):
     """What all machines share: parameters, the kernel, checked data."""
 
     estimator_type: str
+    many_classes = True
     kernel: KernelLike
     support_: Array
     support_vectors_: Array
@@ -65,7 +66,7 @@ class Estimator(ABC):
         return Tags(
             estimator_type=kind,
             target_tags=TargetTags(required=kind in ("classifier", "regressor")),
-            classifier_tags=ClassifierTags() if kind == "classifier" else None,
+            classifier_tags=ClassifierTags(multi_class=self.many_classes) if kind == "classifier" else None,
             regressor_tags=RegressorTags() if kind == "regressor" else None,
             input_tags=InputTags(pairwise=self.kernel == "precomputed"),
         )
@@ -98,11 +99,12 @@ class Estimator(ABC):
     def _checked(self, X: Any) -> Array:
         """Samples X (n, d) for a machine that is trained, with as many features as it was trained on."""
         if not hasattr(self, "_kernel"):
-            raise ValueError(f"This {type(self).__name__} is not fitted yet: call fit first.")
+            raise not_fitted(type(self).__name__)
         X = check_samples(X)
         if X.shape[1] != self.n_features_in_:
             raise InvalidProblemError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} was trained with {self.n_features_in_}."
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input."
             )
         return X
 
