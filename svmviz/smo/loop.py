@@ -150,7 +150,7 @@ class Loop:
             if self.iterations >= limit:
                 self._status = "capped"
                 return
-            if progress.stalled(self.iterations):
+            if progress.stalled(self.iterations) and (progress.stalls > 1 or not selection.restart()):
                 self._status = "no progress"
                 return
             choice = selection.pick(iterate)
@@ -221,7 +221,8 @@ class _Progress:
 
     Once a window, and whenever a pair did not move at all, sums and gradient are computed anew, so that drift
     does not pass for progress. A window over which the objective has not fallen by more than its own rounding
-    ends the run.
+    ends the run, unless the violation has fallen by a tenth: close to the optimum the objective stands still in
+    floating point while the gradient still has digits to gain, and it cannot fall by a tenth for ever.
     """
 
     def __init__(self, iterate: Iterate):
@@ -229,7 +230,9 @@ class _Progress:
         self.window = max(PROGRESS_WINDOW, iterate.problem.n)
         self.next_look = self.window
         self.stuck = False
+        self.stalls = 0  # looks in a row without an improvement
         self.best = self._objective()[0]
+        self.least_violation = iterate.violation
 
     def note(self, move: Move) -> None:
         """Remember whether the pair moved."""
@@ -244,8 +247,11 @@ class _Progress:
         self.iterate.refresh()
         objective, rounding = self._objective()
         improved = objective < self.best - rounding
+        closer = self.iterate.violation <= 0.9 * self.least_violation
         self.best = min(self.best, objective)
-        return not improved
+        self.least_violation = min(self.least_violation, self.iterate.violation)
+        self.stalls = 0 if improved or closer else self.stalls + 1
+        return self.stalls > 0
 
     def _objective(self) -> tuple[float, float]:
         terms = self.iterate.z * (self.iterate.gradient + self.iterate.problem.linear)

@@ -37,6 +37,9 @@ class Selection(Protocol):
     def moved(self, iterate: Iterate, choice: Choice) -> None:
         """Told after the pair was moved and the gradient updated."""
 
+    def restart(self) -> bool:
+        """Told when the objective no longer improves: whether the rule has another place to look."""
+
 
 class MaximalViolatingPair:
     """The smallest gradient that may grow with the largest that may shrink, in the most violated group."""
@@ -48,6 +51,10 @@ class MaximalViolatingPair:
 
     def moved(self, iterate: Iterate, choice: Choice) -> None:
         """Nothing to remember."""
+
+    def restart(self) -> bool:
+        """It always looks at all indices."""
+        return False
 
 
 class SecondOrder:
@@ -68,6 +75,10 @@ class SecondOrder:
 
     def moved(self, iterate: Iterate, choice: Choice) -> None:
         """Nothing to remember."""
+
+    def restart(self) -> bool:
+        """It always looks at all indices."""
+        return False
 
 
 class Platt:
@@ -94,6 +105,14 @@ class Platt:
         self.cursor = 0
         self.all_indices = True
         self.changed = False
+
+    def restart(self) -> bool:
+        """Go on with a pass over all indices.
+
+        Passes over the free indices may go on for ever in the last digits of one group while another is far off.
+        """
+        self.threshold, self.cursor, self.all_indices, self.changed = None, 0, True, False
+        return True
 
     def pick(self, iterate: Iterate) -> Choice:
         """Continue the pass where the last pair left it."""

@@ -71,6 +71,7 @@ def test_objectives_are_those_of_an_independent_solver(make):
         certificate = solution.certificate
         # Near the end the objective can stand still in floating point while the violation is still above 1e-8.
         assert certificate.status in ("optimal", "no progress"), k
+        assert certificate.violation <= 1e-5, k
         exact += certificate.status == "optimal"
         assert problem.is_feasible(solution.z), k
         if not best.solved:
@@ -80,7 +81,7 @@ def test_objectives_are_those_of_an_independent_solver(make):
         assert abs(certificate.objective - best.value) <= 1e-7 * size, k
         assert certificate.gap >= certificate.objective - best.value - 1e-8 * size, k
     assert solved >= 0.85 * PROBLEMS
-    assert exact >= 0.97 * PROBLEMS
+    assert exact >= 0.98 * PROBLEMS
 
 
 def iris_pair():
