@@ -362,8 +362,9 @@ def critical_mu(points_a: Array, points_b: Array) -> float | None:
     Parameters
     ----------
     points_a : ndarray (n_a, dim)
-        In any number of dimensions. For a kernel, coordinates that have its inner products, such as
-        `svmviz.projection.principal_components(K, len(K))`.
+        In any number of dimensions. For a kernel, coordinates that have its inner products, such as those columns
+        of `svmviz.projection.principal_components(K, len(K))` that are more than rounding: each coordinate counts
+        in units of its own spread, so that a column of rounded zeros keeps hulls apart.
     points_b : ndarray (n_b, dim)
 
     Returns

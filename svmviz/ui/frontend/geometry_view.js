@@ -321,7 +321,8 @@ class GeometryView {
     setText(this.find(".geometry-high"), ready ? "1: convex hull" : "");
     const nu = ready && meta.kind === "hulls" ? nuWords(mu, state.least, this.samples) : "";
     const clipped = ready && this.wanted < state.least * (1 - 1e-9) ? `μ = ${shareText(this.wanted)} is not feasible here: ${shareText(state.least)} is the smallest.` : "";
-    setText(this.find(".geometry-hint"), this.hint || clipped || nu);
+    const alone = state && !ready ? "A class with one sample gives it all the weight: μ can only be 1." : "";
+    setText(this.find(".geometry-hint"), this.hint || clipped || nu || alone);
   }
 
   #showWords() {
@@ -347,7 +348,7 @@ class GeometryView {
     const [head, text] = place.children;
     const whose = meta?.kind === "hulls" || meta?.linear ? "a corner of a hull" : "a corner or a prototype";
     setText(head, pointed ? `${pointed.name}:` : "");
-    setText(text, pointed ? makersText(pointed.makers) : state ? `Point at ${whose} to see the samples and the weights that make it.` : "");
+    setText(text, pointed ? madeText(pointed, state) : state ? `Point at ${whose} to see the samples and the weights that make it.` : "");
     place.dataset.idle = String(!pointed);
   }
 
@@ -368,24 +369,55 @@ class GeometryView {
   #findPointed() {
     const { pointer, state, meta } = this;
     this.pointed = null;
-    if (!pointer || !state || (pointer.where === "board") !== meta.linear) return;
-    const canvas = pointer.where === "board" ? this.board : this.plane;
-    const places = [];
-    state.prototypes.forEach(({ at, name }, group) => places.push({ group, at, name, reach: PROTOTYPE_RADIUS + 4, key: `prototype ${group}`, weights: () => state.prototypes[group].weights }));
-    state.hulls.forEach((hull, group) => hull.vertices.forEach((at, k) => places.push({
-      group, at, name: `A corner of the hull of ${classStyle(state.prototypes[group].label).sign}`, reach: POINTED_REACH, key: `vertex ${group} ${k}`, weights: () => hull.weights(k),
+    if (!pointer || !state) return;
+    // With a kernel that is not linear only the samples are in both planes.
+    const here = (pointer.where === "board") === meta.linear;
+    this.pointed = (here ? this.#pointedPlace(pointer.at) : null) ?? this.#pointedSample(pointer);
+  }
+
+  /** The prototype or corner of a hull near a pixel, or null. */
+  #pointedPlace(at) {
+    const { state } = this;
+    const prototypes = state.prototypes.map((prototype, group) => ({
+      group, at: prototype.at, name: prototype.name, key: `prototype ${group}`, weights: () => prototype.weights,
+    }));
+    const corners = state.hulls.flatMap((hull, group) => hull.vertices.map((vertex, k) => ({
+      group, at: vertex, name: `A corner of the hull of ${classStyle(state.prototypes[group].label).sign}`, key: `vertex ${group} ${k}`,
+      weights: () => hull.weights(k),
     })));
-    let [best, least] = [null, Infinity];
-    for (const place of places) {
-      const [x, y] = canvas.toPixel(...place.at);
-      const distance = Math.hypot(x - pointer.at[0], y - pointer.at[1]);
-      // Prototypes come first: a corner beneath one is hard to see.
-      if (distance <= place.reach && distance < least - (best?.key.startsWith("prototype") ? 6 : 0)) [best, least] = [place, distance];
-    }
-    if (!best) return;
+    // Prototypes come first: a corner beneath one is hard to see.
+    const best = this.#nearest(prototypes, at, PROTOTYPE_RADIUS + 4) ?? this.#nearest(corners, at, POINTED_REACH);
+    if (!best) return null;
     const weights = best.weights();
     const makers = state.groups[best.group].flatMap((sample, k) => (weights[k] > 1e-9 ? [{ ...sample, weight: weights[k] }] : []));
-    this.pointed = { ...best, makers };
+    return { ...best, makers };
+  }
+
+  /** The one of some places that is nearest to a pixel of the plane of the hulls, if it is within reach. */
+  #nearest(places, [px, py], reach) {
+    const canvas = this.meta.linear ? this.board : this.plane;
+    let [best, least] = [null, reach];
+    for (const place of places) {
+      const [x, y] = canvas.toPixel(...place.at);
+      const distance = Math.hypot(x - px, y - py);
+      if (distance <= least) [best, least] = [place, distance];
+    }
+    return best;
+  }
+
+  /** The sample under the pointer, on either canvas, or null. */
+  #pointedSample({ where, at }) {
+    const { state, board } = this;
+    const under = where === "board" ? board.pointAt(at, board.radius + 4)?.id
+      : this.#nearest(this.samplesShown.map(({ id, x, y }) => ({ id, at: [x, y] })), at, POINTED_REACH)?.id;
+    for (const [group, samples] of state.groups.entries()) {
+      const k = samples.findIndex(({ id }) => id === under);
+      if (k < 0) continue;
+      const { name, label, weights } = state.prototypes[group];
+      const sample = { ...samples[k], weight: weights[k] };
+      return { key: `sample ${under}`, at: null, name: `${classStyle(label).sign}\u00a0${sample.number}`, sample, prototype: name, makers: [sample] };
+    }
+    return null;
   }
 
   /** What tests read. */
@@ -393,6 +425,7 @@ class GeometryView {
     this.updates += 1;
     const { dataset } = this.root;
     dataset.updates = String(this.updates);
+    dataset.ready = String(this.state !== null);
     dataset.mu = this.state ? String(this.state.mu) : "";
     dataset.overlap = this.state ? String(this.state.overlap) : "";
     dataset.distance = this.state ? String(this.state.distances[0][1] ?? "") : "";

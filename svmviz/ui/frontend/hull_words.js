@@ -18,6 +18,14 @@ function makersText(makers, most = 14) {
   return `${shown.join(", ")}, and ${rest.length} more of ${least === largest ? `${least} each` : `${least} to ${largest}`}`;
 }
 
+/** What a place is made of, or what a sample makes. */
+function madeText({ sample, prototype, makers }, state) {
+  if (!sample) return makersText(makers);
+  const status = state.status.get(sample.id) ?? POINT_STATUS.NONE;
+  const why = { [POINT_STATUS.BOUND]: "the bound μ", [POINT_STATUS.FREE]: "free, between 0 and μ", [POINT_STATUS.NONE]: "too far away to count" };
+  return `weight ${status ? shareText(sample.weight) : 0} in ${prototype}: ${why[status]}.`;
+}
+
 /** nu that belongs to a mu, and the largest that is feasible: at the smallest mu. */
 function nuOf(mu, samples) {
   return 2 / (mu * samples);
