@@ -40,13 +40,15 @@ DRAG = """async () => {
     values.add(view.state.mu);
   };
   const begin = performance.now();
-  while (performance.now() - begin < 2500) {
-    view.slider.value = Math.round((500 * (performance.now() - begin)) / 2500);
+  for (let frame = 1; frame <= 80; frame += 1) {
+    view.slider.value = 6 * frame;
     view.slider.dispatchEvent(new Event("input"));
     await new Promise(requestAnimationFrame);
+    await new Promise((done) => setTimeout(done)); // the view draws within the frame
   }
+  const seconds = (performance.now() - begin) / 1000;
   times.sort((a, b) => a - b);
-  return {rate: times.length / 2.5, median: times[times.length >> 1], values: values.size};
+  return {rate: times.length / seconds, median: times[times.length >> 1], values: values.size};
 }"""
 
 
@@ -119,7 +121,7 @@ def test_the_hulls_follow_the_slider_while_it_is_dragged(visit):
     page.mouse.up()
     result = page.evaluate(DRAG)
     print(f"{result['rate']:.0f} updates a second, {result['median']:.1f} ms of work each")
-    assert result["values"] > 20
+    assert result["values"] >= 75
     assert (
         result["rate"] >= 20 or result["median"] < 33
     )  # a busy machine slows frames down, not the work for one
