@@ -3,12 +3,10 @@
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from svmviz.errors import InvalidProblemError
 from svmviz.plots.race import race_figure
-from svmviz.ui import controls, lesson, page, results, workspace
-from svmviz.ui.board import stage
+from svmviz.ui import controls, lesson, page, recorders, results, workspace
 from svmviz.ui.workspace import Workspace
 
 HEIGHT = "calc(100dvh - 8.1rem)"
@@ -19,32 +17,11 @@ def main() -> None:
     with page.boundary(), st.container(key="controls"):
         choose(space)
     notice = st.empty()
-    room(notice, several_classes(space), space.position)
-
-
-@st.fragment
-def room(notice: DeltaGenerator, several: bool, start: int) -> None:
-    """Record and play. An edit runs only this: the controls above are neither run nor drawn again.
-
-    `start` is where a Player that is mounted anew begins; it stays the same until the whole page runs, since every
-    change of it would send the run again.
-    """
-    with page.boundary():
-        space = workspace.get()
-        if several_classes(space) != several:
-            st.rerun()  # the controls have a choice of two classes to show, or to hide
-        run = lesson.recording(space)
-        data, steps = lesson.playable(space, run, HEIGHT, start)
-
-        def keep(position: int) -> None:
-            space.position = position
-
-        stage(data, key="player", on_edit=space.apply_edit, on_position=keep, steps=steps)
-        page.show_notice(notice, space)
+    lesson.room(space, None, HEIGHT, "player", notice, several_classes)
 
 
 def several_classes(space: Workspace) -> bool:
-    return space.task == "classification" and len(space.present()) > 2
+    return space.machine in recorders.TWO_CLASSES and len(space.present()) > 2
 
 
 def choose(space: Workspace) -> None:
@@ -62,7 +39,7 @@ def choose(space: Workspace) -> None:
         controls.primary(space)
     with next(columns):
         controls.rule(space)
-    with next(columns), st.popover("Machine", width="stretch"):
+    with next(columns), st.popover(controls.MACHINE_NAMES[space.machine], width="stretch"):
         controls.task(space)
         controls.machine(space)
         controls.parameters(space)

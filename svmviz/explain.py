@@ -4,12 +4,57 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from svmviz.smo.steps import Step
 from svmviz.trace import Trace
 
 
-def sentences(trace: Trace, names: Sequence[str] | None = None) -> list[str]:
+@dataclass(frozen=True)
+class Words:
+    """What the multipliers of a machine are called.
+
+    Attributes
+    ----------
+    plus, minus : str
+        The multiplier |z| where z is not negative, and where it is not positive.
+    z : str
+        The signed multiplier.
+    bound : str
+        Its largest size.
+    group : str
+        What the multipliers of a group have in common; empty where there is one group.
+    """
+
+    plus: str
+    minus: str
+    z: str
+    bound: str
+    group: str = ""
+
+
+WORDS = {
+    "C-SVC": Words("α", "α", "±α", "C"),
+    "epsilon-SVR": Words("α", "α*", "α or −α*", "C"),
+    "nu-SVC": Words("α", "α", "±α", "1", "class"),
+    "nu-SVR": Words("α", "α*", "α or −α*", "C", "side"),
+    "one-class SVM": Words("α", "α", "α", "1"),
+    "mu-SVM": Words("u", "u", "u", "μ", "class"),
+    "AD-SVM": Words("u", "u", "u", "μ", "prototype"),
+    "MC-SVM": Words("1−η", "η", "δ−η", "1", "sample"),
+}
+
+
+def words_of(trace: Trace) -> Words:
+    """What the multipliers of a trace are called; those of C-SVC where the machine is not known."""
+    return WORDS.get(trace.machine, WORDS["C-SVC"])
+
+
+def sentences(
+    trace: Trace,
+    names: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+) -> list[str]:
     """What to say at each position of a trace.
 
     Parameters
@@ -17,21 +62,118 @@ def sentences(trace: Trace, names: Sequence[str] | None = None) -> list[str]:
     trace : Trace
     names : sequence of str (n,), optional
         A name for each dual index; default: "point" and the number of its sample from 1.
+    groups : sequence of str (n_groups,), optional
+        A name for each group; default: what its multipliers have in common and its number from 1.
 
     Returns
     -------
     list of str, length len(trace.steps) + 1
         Before each step, what it is about to do; at the end, why the run stopped.
     """
+    words = words_of(trace)
     names = names or [f"point {sample + 1}" for sample in trace.problem.sample]
-    total, regression = len(trace.steps), trace.machine == "epsilon-SVR"
-    return [describe_step(step, total, names, regression) for step in trace.steps] + [describe_end(trace)]
+    groups = groups or [f"{words.group or 'group'} {g + 1}" for g in range(trace.problem.n_groups)]
+    teller = _Teller(trace, words, names, groups)
+    return [teller.step(step) for step in trace.steps] + [describe_end(trace)]
 
 
-def describe_step(step: Step, total: int, names: Sequence[str], regression: bool = False) -> str:
-    """Three sentences about one step: the choice, the move, the gain."""
-    parts = (_choice(step, names), _move(step, names, regression), _gain(step))
-    return f"Step {step.number} of {total}: {' '.join(parts)}"
+@dataclass(frozen=True)
+class _Teller:
+    """Tells the steps of one trace."""
+
+    trace: Trace
+    words: Words
+    names: Sequence[str]
+    groups: Sequence[str]
+
+    def step(self, step: Step) -> str:
+        """Three sentences about one step: the choice, the move, the gain."""
+        parts = (self._choice(step), self._move(step), self._gain(step))
+        return f"Step {step.number} of {len(self.trace.steps)}: {' '.join(parts)}"
+
+    def _within(self, step: Step) -> str:
+        """Which group the pair is of, and what its multipliers sum to."""
+        if self.trace.problem.n_groups == 1:
+            return ""
+        name = self.groups[step.group]
+        if self.words.plus == "u":
+            return f"Within {name}, "
+        return f"Within {name} (sum kept at {short(abs(float(self.trace.problem.sums[step.group])))}), "
+
+    def _choice(self, step: Step) -> str:
+        i, j = self.names[step.i], self.names[step.j]
+        g_i, g_j, violation = short(step.gradient_i), short(step.gradient_j), short(step.pair_violation)
+        lowest = f"{self._within(step)}{i} has the lowest gradient of all that may go up ({g_i})"
+        if step.reason == "maximal violation":
+            return (
+                f"{lowest}, {j} the highest of all that may go down ({g_j}): "
+                f"no pair violates more, {violation}."
+            )
+        if step.reason == "largest gain":
+            worst = short(step.violation)
+            others = "" if worst == violation else f", the worst pair by {worst}"
+            return (
+                f"{lowest}; with {j} ({g_j}) going down, the objective would fall most without the box. "
+                f"They violate by {violation}{others}."
+            )
+        how = {
+            "farthest error": "the free multiplier with the farthest error",
+            "free sweep": "a free multiplier that moves it, found going round from a random place",
+            "full sweep": "the first of all multipliers that moves it, found going round from a random place",
+        }[step.reason]
+        return (
+            f"{self._within(step)}{i} ({g_i}) and {j} ({g_j}) violate by {violation}: "
+            f"one of them broke its condition, the other is {how}."
+        )
+
+    def _move(self, step: Step) -> str:
+        i, j = self.names[step.i], self.names[step.j]
+        first = self._change(step.z_i_before, step.z_i_after, step.hi_i)
+        second = self._change(step.z_j_before, step.z_j_after, step.hi_j)
+        changes = f"{i} {first}, {j} {second}."
+        if step.blocked == "none":
+            return f"The minimum along the pair is {short(step.unclipped)} away, inside the box: {changes}"
+        stops = {
+            "i": f"{i} reaches {_bound(step.hi_i)}",
+            "j": f"{j} reaches {_bound(step.lo_j)}",
+            "both": "both reach a bound",
+        }[step.blocked]
+        if step.curvature * step.unclipped < 0.5 * step.pair_violation:  # the step used the floor
+            return (
+                f"Along the pair the objective falls without end; {stops} after {short(step.step)}: {changes}"
+            )
+        return f"The minimum is {short(step.unclipped)} away, but {stops} after {short(step.step)}: {changes}"
+
+    def _change(self, before: float, after: float, hi: float) -> str:
+        """How a multiplier changes."""
+        sizes = apart(abs(before), abs(after))
+        return f"{self.words.minus if hi == 0 else self.words.plus} {sizes[0]} → {sizes[1]}"
+
+    def _gain(self, step: Step) -> str:
+        fall = short(step.objective_before - step.objective_after)
+        gain = f"he objective falls by {fall}, to {short(step.objective_after)}."
+        if self.words.plus != "u":
+            return f"T{gain}"
+        problem = self.trace.problem
+        label = problem.label[step.i]
+        own = float(problem.coupling[label, label])
+        apart_ = math.sqrt(max(0.0, step.h_ii + step.h_jj - 2 * step.h_ij) / own) if own > 0 else 0.0
+        moves = f"v moves {short(step.step * apart_)} towards {self.names[step.i]}"
+        if problem.n_groups == 2:
+            before, after = (
+                math.sqrt(max(0.0, 2 * value / own))
+                for value in (step.objective_before, step.objective_after)
+            )
+            first, second = _both(before, after)
+            falls = f"the objective falls to {short(step.objective_after)}"
+            return f"{moves}, distance {first} → {second}; {falls}."
+        return f"{moves}. T{gain}"
+
+
+def _both(before: float, after: float) -> tuple[str, str]:
+    """Two numbers, told apart where that takes no more than six digits."""
+    texts = apart(before, after)
+    return texts if len(texts[0]) < 9 else (short(before), short(after))
 
 
 def describe_end(trace: Trace) -> str:
@@ -73,59 +215,5 @@ def apart(before: float, after: float) -> tuple[str, str]:
     return texts
 
 
-def _choice(step: Step, names: Sequence[str]) -> str:
-    i, j = names[step.i], names[step.j]
-    g_i, g_j, violation = short(step.gradient_i), short(step.gradient_j), short(step.pair_violation)
-    lowest = f"{i} has the lowest gradient of all that may go up ({g_i})"
-    if step.reason == "maximal violation":
-        return (
-            f"{lowest}, {j} the highest of all that may go down ({g_j}): no pair violates more, {violation}."
-        )
-    if step.reason == "largest gain":
-        worst = short(step.violation)
-        others = "" if worst == violation else f", the worst pair by {worst}"
-        return (
-            f"{lowest}; with {j} ({g_j}) going down, the objective would fall most if there were no box. "
-            f"They violate by {violation}{others}."
-        )
-    how = {
-        "farthest error": "the free multiplier with the farthest error",
-        "free sweep": "a free multiplier that moves it, found going round from a random place",
-        "full sweep": "the first of all multipliers that moves it, found going round from a random place",
-    }[step.reason]
-    return (
-        f"{i} ({g_i}) and {j} ({g_j}) violate by {violation}: one of them broke its condition, "
-        f"the other is {how}."
-    )
-
-
-def _move(step: Step, names: Sequence[str], regression: bool) -> str:
-    i, j = names[step.i], names[step.j]
-    first = _change(step.z_i_before, step.z_i_after, step.hi_i, regression)
-    second = _change(step.z_j_before, step.z_j_after, step.hi_j, regression)
-    changes = f"{i} {first}, {j} {second}."
-    if step.blocked == "none":
-        return f"The minimum along the pair is {short(step.unclipped)} away, inside the box: {changes}"
-    stops = {
-        "i": f"{i} reaches {_bound(step.hi_i)}",
-        "j": f"{j} reaches {_bound(step.lo_j)}",
-        "both": "both reach a bound",
-    }[step.blocked]
-    if step.curvature * step.unclipped < 0.5 * step.pair_violation:  # the step used the floor
-        return f"Along the pair the objective falls without end; {stops} after {short(step.step)}: {changes}"
-    return f"The minimum is {short(step.unclipped)} away, but {stops} after {short(step.step)}: {changes}"
-
-
-def _change(before: float, after: float, hi: float, regression: bool) -> str:
-    """How a multiplier changes; the lower side of a regressor has stars."""
-    first, second = apart(abs(before), abs(after))
-    return f"{'α*' if regression and hi == 0 else 'α'} {first} → {second}"
-
-
 def _bound(bound: float) -> str:
     return "0" if bound == 0 else f"its upper bound {short(abs(bound))}"
-
-
-def _gain(step: Step) -> str:
-    fall = step.objective_before - step.objective_after
-    return f"The objective falls by {short(fall)}, to {short(step.objective_after)}."

@@ -38,12 +38,12 @@ class Trace:
 
     Attributes
     ----------
-    machine : "C-SVC" or "epsilon-SVR"
-        What the problem is the dual of.
+    machine : str
+        What the problem is the dual of, a name such as "C-SVC" or "AD-SVM"; see `svmviz.explain.WORDS`.
     X : ndarray (n_samples, n_features)
         The samples; the Gram matrix where the kernel is precomputed or a function.
     y : ndarray (n_samples,)
-        Signs of a classifier, targets of a regressor.
+        Signs of a two-class machine, codes of the classes of others, targets of a regressor.
     kernel : dict
         Name and parameters, see `svmviz.kernels.describe`.
     parameters : dict

@@ -94,7 +94,11 @@ def test_every_kernel_gives_a_model_of_the_agreed_form(name, kernel):
 
 
 ESTIMATORS = {
-    "svc": lambda space: SVC(C=space.C, decision_function_shape="ovo"),
+    "svc": lambda space: SVC(
+        C=space.C,
+        loss="squared_hinge" if space.loss == "squared" else "hinge",
+        decision_function_shape="ovo",
+    ),
     "nu_svc": lambda space: NuSVC(nu=space.nu, decision_function_shape="ovo"),
     "one_class": lambda space: OneClassSVM(nu=space.nu),
     "mu_svm": lambda space: MuSVC(mu=space.mu),
@@ -105,7 +109,11 @@ ESTIMATORS = {
         pair_weights=space.weights_table(space.present()),
     ),
     "mc_svm": lambda space: MCSVC(beta=space.beta),
-    "svr": lambda space: SVR(C=space.C, epsilon=space.epsilon),
+    "svr": lambda space: SVR(
+        C=space.C,
+        epsilon=space.epsilon,
+        loss="squared_epsilon_insensitive" if space.loss == "squared" else "epsilon_insensitive",
+    ),
     "nu_svr": lambda space: NuSVR(C=space.C, nu=space.nu),
 }
 
@@ -140,6 +148,7 @@ CASES = [
     ("ad_svm", "moons", {"n_prototypes": 2}),
     ("ad_svm", "three_classes", {"n_prototypes": 2, "kernel": "linear"}),
     *((name, "sine", {}) for name in REGRESSORS),
+    *((name, example, {"loss": "squared"}) for name, example in [("svc", "moons"), ("svr", "sine")]),
 ]
 
 
@@ -263,6 +272,9 @@ def test_the_margin_is_two_over_the_norm_of_w():
     w = np.array(model["functions"][0]["coef"]) @ np.array(model["centres"])
     assert outcome.machines[0].margin == pytest.approx(2 / np.linalg.norm(w), rel=1e-5)
     assert fit(loaded("sine")).machines[0].margin is None
+    outcome = fit(loaded("separable", tol=1e-6, loss="squared"))
+    w = np.array(outcome.model["functions"][0]["coef"]) @ np.array(outcome.model["centres"])
+    assert outcome.machines[0].margin == pytest.approx(2 / np.linalg.norm(w), rel=1e-4)
 
 
 def test_without_a_free_multiplier_the_bias_is_an_interval():

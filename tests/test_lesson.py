@@ -14,8 +14,10 @@ from svmviz.plots.race import race_figure
 from svmviz.projection import principal_components
 from svmviz.smo import Options
 from svmviz.trace import Trace, record
-from svmviz.ui import lesson, results
+from svmviz.ui import lesson, recorders, results
 from svmviz.ui.workspace import RULES, Workspace
+from tests.test_fitting import estimator
+from tests.test_player import MACHINES, workspace_of
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +51,66 @@ def test_a_recorded_run_ends_at_the_optimum_of_the_machine(rule):
     machine.fit(space.points[:, :1], space.points[:, 1])
     excess = trace.certificate.objective - machine.certificate_.objective
     assert -1e-7 <= excess <= trace.certificate.gap
+
+
+@pytest.mark.parametrize(("machine", "example", "changes"), MACHINES)
+def test_a_recorded_run_of_every_machine_ends_at_its_optimum(machine, example, changes):
+    space = workspace_of(machine, example, changes)
+    trace = lesson.record_run(space, space.rule).trace
+    if machine in recorders.TWO_CLASSES:
+        rows = np.isin(space.labels, space.present_pair())
+        space.points, space.labels = space.points[rows], space.labels[rows]
+    trained, _ = estimator(space)
+    assert trace.certificate.status == "optimal"
+    certificates = trace.certificate, trained.certificate_
+    excess = certificates[0].objective - certificates[1].objective
+    assert -certificates[1].gap - 1e-12 <= excess <= certificates[0].gap + 1e-12
+
+
+@pytest.mark.parametrize(("machine", "example", "changes"), MACHINES)
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_a_saved_trace_of_every_machine_is_opened(machine, example, changes, kind):
+    space = workspace_of(machine, example, changes)
+    space.mu, space.nu, space.beta = max(space.mu, 0.15), 0.35, 2.0
+    run = lesson.recording(space)
+    other = loaded("xor")
+    lesson.open_trace(other, getattr(run.trace, f"to_{kind}")())
+    names = ["machine", "C", "loss"] if machine in ("svc", "svr") else ["machine", "tol"]
+    names += ["decision_rule", "n_prototypes"] if machine == "ad_svm" else []
+    names += [name for name in ("nu", "mu", "beta", "epsilon") if name in run.trace.parameters]
+    for name in names:
+        assert getattr(other, name) == getattr(space, name), name
+    assert np.array_equal(other.points, space.points[run.rows])
+    if machine == "ad_svm":
+        present = space.present()
+        assert np.array_equal(other.weights_table(other.present()), space.weights_table(present))
+    assert lesson.recording(other).trace.steps == run.trace.steps
+    other.tol *= 0.1
+    again = lesson.recording(other).trace
+    assert again.steps[: len(run.trace.steps)] == run.trace.steps or machine == "ad_svm"
+
+
+def test_a_trace_of_an_unknown_machine_is_refused():
+    space = loaded("moons")
+    text = lesson.recording(space).trace.to_json()
+    with pytest.raises(InvalidProblemError, match="another machine"):
+        lesson.open_trace(space, text.replace('"machine": "C-SVC"', '"machine": "tree"', 1))
+
+
+@pytest.mark.parametrize("name", ["nu-SVC", "AD-SVM", "MC-SVM", "mu-SVM", "nu-SVR"])
+def test_a_trace_under_the_name_of_another_machine_is_refused(name):
+    space = loaded("moons")
+    text = lesson.recording(space).trace.to_json()
+    before = space.revision
+    with pytest.raises(InvalidProblemError):
+        lesson.open_trace(space, text.replace('"machine": "C-SVC"', f'"machine": "{name}"', 1))
+    assert space.revision == before
+
+
+@pytest.mark.parametrize("machine", ["nu_svc", "ad_svm", "mc_svm"])
+def test_the_race_is_run_for_other_machines_too(machine):
+    traces = lesson.race(workspace_of(machine, "moons", {}))
+    assert list(traces) == list(RULES)
 
 
 def test_of_three_classes_two_are_recorded():
@@ -161,17 +223,25 @@ def test_a_trace_that_was_tampered_with_is_refused(old, new):
     assert space.revision == before
 
 
-def test_a_new_run_begins_at_its_start_unless_the_last_was_watched_to_its_end():
+def test_a_player_begins_where_that_run_rested():
     space = loaded("moons")
-    first = lesson.recording(space).trace
-    space.position = 5
+    first = lesson.recording(space)
+    assert lesson.start(first) == 0
+    lesson.rest(first, 5)
+    assert lesson.start(first) == 5
     space.C = 2.0
-    lesson.recording(space)
-    assert space.position == 0
-    space.position = len(lesson.recording(space).trace.steps)
-    space.C = 3.0
-    last = lesson.recording(space).trace
-    assert space.position == len(last.steps) != len(first.steps)
+    assert lesson.start(lesson.recording(space)) == 0
+
+
+def test_a_page_about_one_machine_moves_mu_into_its_range():
+    space = loaded("three_classes", mu=0.001)
+    assert lesson.chosen(space, None) is space
+    other = lesson.chosen(space, "ad_svm")
+    assert (other.machine, other.mu) == ("ad_svm", 1 / 30)
+    assert (space.machine, space.mu) == ("svc", 0.001)
+    assert lesson.recording(other).trace.machine == "AD-SVM"
+    space.points, space.labels = space.points[:0], space.labels[:0]
+    assert lesson.recording(lesson.chosen(space, "mu_svm")).message.endswith(".")
 
 
 def many_features(kernel):

@@ -5,11 +5,14 @@ import json
 import numpy as np
 import pytest
 
+from svmviz.explain import apart, short
 from svmviz.kernels import make_kernel
 from svmviz.machines import svc, svr
 from svmviz.smo.loop import Options
 from svmviz.trace import record
+from svmviz.ui import lesson
 from svmviz.ui.player import player_data, sample_name, steps_table
+from svmviz.ui.workspace import CLASSIFIERS, REGRESSORS, Workspace
 
 
 def scene_of(points, task="classification"):
@@ -46,6 +49,72 @@ def regressor(n=25, C=2.0, epsilon=0.1):
     parameters = {"C": C, "epsilon": epsilon}
     trace = record("epsilon-SVR", x[:, None], y, kernel, parameters, problem, Options())
     return trace, scene_of([[float(a), float(b), 0] for a, b in zip(x, y, strict=True)], "regression")
+
+
+MACHINES = [
+    *((name, "moons", {}) for name in CLASSIFIERS),
+    *((name, "three_classes", {}) for name in CLASSIFIERS),
+    ("svc", "moons", {"loss": "squared"}),
+    ("mu_svm", "four_corners", {"pair": (1, 3)}),
+    ("ad_svm", "four_corners", {"decision_rule": "nearest", "pair_weights": {(0, 2): 3.0}}),
+    ("ad_svm", "three_classes", {"n_prototypes": 2, "mu": 0.2}),
+    *((name, "sine", {}) for name in REGRESSORS),
+    ("svr", "sine", {"loss": "squared"}),
+]
+"""A machine, an example, and what else is chosen in the workspace."""
+
+
+def workspace_of(machine, example, changes):
+    """The workspace with a machine, cut to every second point so that runs are short."""
+    space = Workspace()
+    space.load_preset(example)
+    space.points, space.labels = space.points[::2], space.labels[::2]
+    setattr(space, "regressor" if machine in REGRESSORS else "classifier", machine)
+    for field, value in changes.items():
+        setattr(space, field, value)
+    return space
+
+
+def recorded(machine, example, changes):
+    """A recorded run of a machine and what the Player takes of it."""
+    space = workspace_of(machine, example, changes)
+    run = lesson.record_run(space, "second_order")
+    assert run.message is None
+    data, steps = player_data(space.scene(620, None), run.trace, rows=run.rows.tolist())
+    return run, data, steps
+
+
+@pytest.mark.parametrize(("machine", "example", "changes"), MACHINES)
+def test_every_machine_can_be_sent(machine, example, changes):
+    run, data, steps = recorded(machine, example, changes)
+    trace = run.trace
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert data["model"]["machine"] == machine
+    assert len(steps) == len(trace.steps) > 0
+    assert len(data["trace"]["names"]) == trace.problem.n
+    assert len(set(data["trace"]["names"])) == trace.problem.n / (2 if machine in REGRESSORS else 1)
+    assert len(data["trace"]["groups"]) == (trace.problem.n_groups if trace.problem.n_groups > 1 else 0)
+    for step, text in zip(trace.steps, data["trace"]["sentences"], strict=False):
+        assert data["trace"]["names"][step.i] in text
+        if data["trace"]["groups"]:
+            assert f"Within {data['trace']['groups'][step.group]}" in text
+
+
+def test_the_sentence_of_a_prototype_says_how_far_it_moves():
+    run, data, _ = recorded("mu_svm", "moons", {})
+    trace = run.trace
+    K = trace.hessian().K
+    for k, step in enumerate(trace.steps[:5]):
+        text = data["trace"]["sentences"][k]
+        u = [np.zeros(len(trace.X)) for _ in range(4)]
+        for where, position in ((0, k), (2, k + 1)):
+            z = trace.multipliers(position)
+            for g in (0, 1):
+                u[where + g][trace.problem.sample] = np.where(trace.problem.group == g, z, 0.0)
+        move = u[2 + step.group] - u[step.group]
+        assert f"v moves {short(np.sqrt(move @ K @ move))}" in text
+        before, after = (np.sqrt((a - b) @ K @ (a - b)) for a, b in (u[:2], u[2:]))
+        assert f"distance {apart(before, after)[0]} → {apart(before, after)[1]}" in text
 
 
 @pytest.mark.parametrize("build", [classifier, regressor])
@@ -107,7 +176,7 @@ def test_a_trace_may_leave_points_out():
     data, _ = player_data(scene, trace, rows=range(1, 31))
     assert data["trace"]["points"] == scene["points"][1:]
     assert data["trace"]["names"][:2] == ["●2", "▲3"]
-    assert data["model"]["functions"][0]["classes"] == [0, 1]
+    assert data["model"]["owners"] == [0, 1]
 
 
 def test_sentences_use_the_names_of_the_board():

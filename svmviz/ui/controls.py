@@ -305,7 +305,8 @@ PRIMARY: dict[str, Callable[[Workspace], None]] = {
 }
 SECONDARY: dict[str, list[Callable[[Workspace], None]]] = {
     "ad_svm": [decision_rule, prototypes],
-    "svr": [_epsilon],
+    "svc": [_loss],
+    "svr": [_epsilon, _loss],
     "nu_svr": [penalty],
 }
 
@@ -318,7 +319,7 @@ def needs_two(space: Workspace) -> bool:
 def classes(space: Workspace) -> None:
     """Choose the two classes of a machine that tells two apart, where there are more."""
     present = space.present()
-    if space.task == "regression" or len(present) < 3:
+    if len(present) < 3:
         return
     space.pair = space.present_pair()
     pairs = [(a, b) for a in present for b in present if a < b]

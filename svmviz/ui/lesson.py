@@ -1,22 +1,24 @@
-"""Record the runs that the lesson plays, open saved ones, and race the three rules."""
+"""Record the runs that the lesson plays, play them, open saved ones, and race the three rules."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from svmviz import explain
-from svmviz.datasets import ROW_LIMIT, Dataset
+from svmviz.datasets import ROW_LIMIT
 from svmviz.errors import InvalidProblemError
-from svmviz.kernels import make_kernel
-from svmviz.machines import svc, svr
 from svmviz.projection import principal_components
 from svmviz.smo.loop import Options
 from svmviz.trace import Trace, record
+from svmviz.ui import recorders
+from svmviz.ui.board import stage
 from svmviz.ui.fitting import fingerprint
-from svmviz.ui.player import player_data, sample_name
+from svmviz.ui.page import boundary, show_notice
+from svmviz.ui.player import player_data
 from svmviz.ui.workspace import KERNELS, RULES, Workspace, checked
 
 STEP_LIMIT = 3000
@@ -25,7 +27,7 @@ STEP_LIMIT = 3000
 STEP_BUDGET = 600_000
 """Most steps times points that are recorded: a recording takes a second or two at most."""
 
-OPENED, RECORDED, PLAYED = "opened_trace", "recorded_trace", "played_trace"
+OPENED, RECORDED, PLAYED, RESTED = "opened_trace", "recorded_trace", "played_trace", "rested_trace"
 
 
 @dataclass(frozen=True)
@@ -68,19 +70,102 @@ def recording(space: Workspace) -> Recording:
         return opened
     before, recorded = st.session_state.get(RECORDED, (None, None))
     if now != before:
-        new = record_run(space, space.rule)
-        space.position = _position_in(new, recorded, space.position)
-        recorded = new
+        recorded = record_run(space, space.rule)
         st.session_state[RECORDED] = (now, recorded)
     return recorded
 
 
-def _position_in(new: Recording, old: Recording | None, position: int) -> int:
-    """Where the Player goes by itself with a new run: to its end if it stood at an end, otherwise to the start."""
-    if old is None or old.trace is None:
-        return position
-    at_end = 0 < position >= len(old.trace.steps)
-    return len(new.trace.steps) if at_end and new.trace is not None else 0
+def chosen(space: Workspace, machine: str | None) -> Workspace:
+    """The workspace itself, or with another classifier, for a page that is about one machine.
+
+    Such a page has a slider for mu that cannot leave its feasible range: mu is moved into it.
+    """
+    if machine is None:
+        return space
+    other = replace(space, classifier=machine)
+    if other.task == "classification" and len(other.present()) >= 2:
+        classes = other.present_pair() if machine == "mu_svm" else other.present()
+        other.mu = other.mu_value(other.labels[np.isin(other.labels, classes)])
+    return other
+
+
+def _run(space: Workspace, machine: str | None) -> Recording:
+    if machine is not None and space.task == "regression":
+        return Recording(None, np.empty(0, int), CLASSES_ONLY)
+    return recording(chosen(space, machine))
+
+
+CLASSES_ONLY = (
+    "This machine tells classes apart: choose Classes under Machine, and these points get them back."
+)
+
+
+def rest(run: Recording, position: int) -> None:
+    """Remember where the Player of a run came to rest."""
+    st.session_state[RESTED] = (run, position)
+
+
+def start(run: Recording) -> int:
+    """Where a Player of this run begins when it is mounted anew: where it rested last.
+
+    A Player that is there already decides for itself where it goes with another run.
+    """
+    before, position = st.session_state.get(RESTED, (None, 0))
+    return position if run is before else 0
+
+
+def room(
+    space: Workspace,
+    machine: str | None,
+    height: int | str,
+    key: str,
+    notice: DeltaGenerator | None = None,
+    controls: Callable[[Workspace], object] | None = None,
+) -> None:
+    """Record SMO on the points of the workspace and play it, with a Board to draw on. Not inside a fragment.
+
+    Parameters
+    ----------
+    space : Workspace
+    machine : str or None
+        One of `svmviz.ui.workspace.CLASSIFIERS`, with mu moved into its feasible range; None: the workspace's.
+    height : int or str
+        Pixels, or a length in CSS.
+    key : str
+        Key of the component.
+    notice : DeltaGenerator, optional
+        Where the workspace's notice is shown.
+    controls : callable, optional
+        What the page's controls depend on, from the workspace: when an edit changes it the whole page runs again.
+    """
+    with boundary():
+        begin = start(_run(space, machine))
+        _room(space, machine, height, key, begin, notice, controls, controls(space) if controls else None)
+
+
+@st.fragment
+def _room(
+    space: Workspace,
+    machine: str | None,
+    height: int | str,
+    key: str,
+    begin: int,
+    notice: DeltaGenerator | None,
+    controls: Callable[[Workspace], object] | None,
+    shown: object,
+) -> None:
+    """An edit runs only this: the controls of the page are neither run nor drawn again.
+
+    `begin` stays the same until the whole page runs, since every change of it would send the run again.
+    """
+    with boundary():
+        if controls is not None and controls(space) != shown:
+            st.rerun()
+        run = _run(space, machine)
+        data, steps = playable(space, run, height, begin)
+        stage(data, key=key, on_edit=space.apply_edit, on_position=lambda k: rest(run, k), steps=steps)
+        if notice is not None:
+            show_notice(notice, space)
 
 
 def record_run(space: Workspace, rule: str) -> Recording:
@@ -99,42 +184,19 @@ def record_run(space: Workspace, rule: str) -> Recording:
     message = checked(space)
     if message:
         return Recording(None, np.empty(0, int), message)
-    record_task = _record_regressor if space.task == "regression" else _record_classifier
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            return record_task(space, Options(tol=space.tol, selection=rule))
+            return _record(space, Options(tol=space.tol, selection=rule))
     except InvalidProblemError as error:
         return Recording(None, np.empty(0, int), str(error))
 
 
-def _record_classifier(space: Workspace, options: Options) -> Recording:
-    a, b = space.present_pair()
-    rows = np.flatnonzero((space.labels == a) | (space.labels == b))
-    signs = np.where(space.labels[rows] == b, 1.0, -1.0)
-    problem = svc.dual_problem(signs, space.C)
-    X = space.points[rows]
-    return Recording(_record(space, "C-SVC", X, signs, problem, options, {"C": space.C}), rows)
-
-
-def _record_regressor(space: Workspace, options: Options) -> Recording:
-    X, y = space.points[:, :1], space.points[:, 1]
-    problem = svr.dual_problem(y, space.C, space.epsilon)
-    parameters = {"C": space.C, "epsilon": space.epsilon}
-    return Recording(_record(space, "epsilon-SVR", X, y, problem, options, parameters), np.arange(len(X)))
-
-
-def _record(
-    space: Workspace,
-    machine: str,
-    X: np.ndarray,
-    y: np.ndarray,
-    problem: Any,
-    options: Options,
-    parameters: dict[str, float],
-) -> Trace:
-    kernel = make_kernel(space.kernel, X, gamma=space.gamma_value(), degree=space.degree, coef0=space.coef0)
-    most = min(STEP_LIMIT, STEP_BUDGET // len(X))
-    return record(machine, X, y, kernel, parameters, problem, options, max_steps=most)
+def _record(space: Workspace, options: Options) -> Recording:
+    setup, X, kernel = recorders.set_up(space)
+    name = recorders.TRACE_NAMES[space.machine]
+    most = min(STEP_LIMIT, STEP_BUDGET // setup.problem.n)
+    trace = record(name, X, setup.y, kernel, setup.parameters, setup.problem, options, max_steps=most)
+    return Recording(trace, setup.rows)
 
 
 def playable(
@@ -173,18 +235,9 @@ def _play(
     if run.trace is None:
         return player_data(picture, None)
     picture["editable"] = not run.projected
-    sentences = explain.sentences(run.trace, _names(space, run))
-    data, steps = player_data(picture, run.trace, sentences, rows=run.rows.tolist(), position=position)
+    data, steps = player_data(picture, run.trace, rows=run.rows.tolist(), position=position)
     data["model"]["regions"] = not run.projected
     return data, steps
-
-
-def _names(space: Workspace, run: Recording) -> list[str]:
-    """A name for every dual index of a run: the mark of the point's class and its number."""
-    assert run.trace is not None
-    labels = None if space.task == "regression" else space.labels
-    points = run.rows[run.trace.problem.sample].tolist()
-    return [sample_name(point, None if labels is None else int(labels[point])) for point in points]
 
 
 # ----------------------------------------------------------------------------------------- saved traces
@@ -234,7 +287,7 @@ def save_trace(space: Workspace, kind: str) -> str:
 
 def _is_projected(trace: Trace) -> bool:
     """Whether the samples are not themselves points of the plane."""
-    features = 1 if trace.machine == "epsilon-SVR" else 2
+    features = 1 if recorders.machine_of(trace) in recorders.REGRESSION else 2
     return trace.kernel["name"] not in KERNELS or trace.X.shape[1] != features
 
 
@@ -247,16 +300,14 @@ def _coordinates(trace: Trace, count: int) -> np.ndarray:
 
 
 def _adopt(space: Workspace, trace: Trace) -> None:
-    regression = trace.machine == "epsilon-SVR"
-    if trace.X.ndim != 2 or not 2 <= len(trace.X) <= ROW_LIMIT:
+    regression = recorders.machine_of(trace) in recorders.REGRESSION
+    least = 1 if recorders.machine_of(trace) == "one_class" else 2
+    if trace.X.ndim != 2 or not least <= len(trace.X) <= ROW_LIMIT:
         raise InvalidProblemError(f"The app draws traces of 2 to {ROW_LIMIT:,} points.")
-    if trace.problem.n != len(trace.X) * (2 if regression else 1):
-        raise InvalidProblemError("The problem of this trace is not that of its machine: save it again.")
+    recorders.check_size(trace)
     coordinates = _coordinates(trace, 1 if regression else 2)
-    points = np.column_stack([coordinates, trace.y]) if regression else coordinates
-    labels = np.zeros(len(points), int) if regression else (trace.y > 0).astype(int)
     axes = ("component 1", "y" if regression else "component 2") if _is_projected(trace) else ("x1", "x2")
-    space.load(Dataset(points, labels, "regression" if regression else "classification", axes))
+    space.load(recorders.dataset(trace, coordinates, axes))
     space.tol, space.pair = float(trace.tol), (0, 1)
     space.rule = trace.rule if trace.rule in RULES else space.rule
     if trace.kernel["name"] in KERNELS:
@@ -264,9 +315,8 @@ def _adopt(space: Workspace, trace: Trace) -> None:
     for name in ("gamma", "degree", "coef0"):
         if name in trace.kernel:
             setattr(space, name, trace.kernel[name])
-    for name in ("C", "epsilon"):
-        if name in trace.parameters:
-            setattr(space, name, float(trace.parameters[name]))
+    for name, value in recorders.settings(trace).items():
+        setattr(space, name, value)
     if _is_projected(trace):
         space.notice = (
             "The samples of this trace do not lie in a plane: the Board shows their first principal components, "

@@ -153,8 +153,15 @@ def parameters(space: Workspace, machines: int = 1) -> dict[str, Any]:
 
 
 def _c_svc(space: Workspace) -> Fit:
-    machine = SVC(**parameters(space, _n_pairs(space)), C=space.C)
-    return _pairwise(space, machine.fit(space.points, space.labels), _c_margin)
+    squared = space.loss == "squared"
+    loss = "squared_hinge" if squared else "hinge"
+    machine = SVC(**parameters(space, _n_pairs(space)), C=space.C, loss=loss)
+    curvature = 0.5 / space.C if squared else 0.0
+
+    def margin(expansion: Expansion, certificate: Certificate) -> float | None:
+        return _c_margin(expansion, certificate, curvature)
+
+    return _pairwise(space, machine.fit(space.points, space.labels), margin)
 
 
 def _nu_svc(space: Workspace) -> Fit:
@@ -219,9 +226,10 @@ def pair_functions(machine: PairwiseClassifier, present: list[int]) -> list[dict
     return functions
 
 
-def _c_margin(expansion: Expansion, certificate: Certificate) -> float | None:
-    """2 / |w|: the dual objective of C-SVC is |w|^2 / 2 minus the sum of the multipliers."""
-    squared_norm = 2 * (certificate.objective + float(np.abs(expansion.coef).sum()))
+def _c_margin(expansion: Expansion, certificate: Certificate, curvature: float) -> float | None:
+    """2 / |w|: the dual objective of C-SVC is |w|^2 / 2, and half the added diagonal, minus the multipliers' sum."""
+    added = curvature * float((expansion.coef**2).sum())
+    squared_norm = 2 * (certificate.objective + float(np.abs(expansion.coef).sum())) - added
     return 2 / math.sqrt(squared_norm) if squared_norm > 0 else None
 
 
@@ -378,7 +386,8 @@ def _one_class(space: Workspace) -> Fit:
 
 
 def _epsilon_svr(space: Workspace) -> Fit:
-    machine = SVR(**parameters(space), C=space.C, epsilon=space.epsilon)
+    loss = "squared_epsilon_insensitive" if space.loss == "squared" else "epsilon_insensitive"
+    machine = SVR(**parameters(space), C=space.C, epsilon=space.epsilon, loss=loss)
     return _regression(space, machine.fit(space.points[:, :1], space.points[:, 1]), space.epsilon)
 
 

@@ -13,6 +13,8 @@ import pandas as pd
 
 from svmviz import explain
 from svmviz.trace import Trace
+from svmviz.ui import recorders
+from svmviz.ui.models import prototype_names
 
 Array = np.ndarray
 
@@ -84,8 +86,8 @@ def player_data(
     if trace is None:
         return data, None
     points = _sample_points(scene["points"], trace, labels, rows)
-    names = _names(trace, points, rows)
-    sentences = explain.sentences(trace, names) if sentences is None else list(sentences)
+    names, groups = _names(trace, points, rows), _group_names(trace, points, rows, scene["classes"])
+    sentences = explain.sentences(trace, names, groups) if sentences is None else list(sentences)
     if len(sentences) != len(trace.steps) + 1:
         raise ValueError(
             f"{len(trace.steps)} steps need {len(trace.steps) + 1} sentences, not {len(sentences)}."
@@ -96,6 +98,7 @@ def player_data(
         "sentences": sentences,
         "rows": None if rows is None else [int(row) for row in rows],
         "names": names,
+        "groups": groups,
         "points": points,
         "position": position,
     }
@@ -133,29 +136,24 @@ def _sample_points(
 
 
 def _model(trace: Trace, points: list[list[float]], scene: Mapping[str, Any]) -> dict[str, Any]:
-    """Kernel, centres and kind of the decision function; the browser fills in the coefficients."""
-    regression = scene["task"] == "regression"
-    classes = None if regression else [_class_of(points, trace.y, -1), _class_of(points, trace.y, 1)]
+    """Kernel, centres and whose functions they are; the browser computes the functions, see readers.js."""
     return {
         "for": scene.get("ack", 0),
         "kernel": dict(trace.kernel),
         "centres": trace.X.tolist(),
-        "functions": [{"coef": [], "bias": 0.0, "classes": classes}],
-        "decision": "tube" if regression else "vote",
-        "epsilon": trace.parameters.get("epsilon"),
+        "machine": recorders.machine_of(trace),
+        "owners": recorders.owners(trace, _labels(points)),
+        "parameters": dict(trace.parameters),
         "status": [],
     }
-
-
-def _class_of(points: list[list[float]], signs: Array, sign: int) -> int:
-    """The label of the points on one side of a two-class problem."""
-    return int(points[int(np.flatnonzero(np.sign(signs) == sign)[0])][2])
 
 
 def _trace(trace: Trace) -> dict[str, Any]:
     problem = trace.problem
     certificate = trace.certificate
+    words = explain.words_of(trace)
     return {
+        "words": {"plus": words.plus, "minus": words.minus, "z": words.z, "bound": words.bound},
         "dual": {
             "sample": problem.sample.tolist(),
             "label": problem.label.tolist(),
@@ -182,10 +180,40 @@ def _bounds(bounds: Array) -> list[float | None]:
 
 def _names(trace: Trace, points: list[list[float]], rows: Sequence[int] | None) -> list[str]:
     """A name for each dual index; numbers are those of the points on the Board."""
-    regression = trace.machine == "epsilon-SVR"
+    samples = _sample_names(trace, points, rows)
+    if recorders.machine_of(trace) != "mc_svm":
+        return [samples[m] for m in trace.problem.sample.tolist()]
+    signs = [CLASS_SIGNS[owner] for owner in recorders.owners(trace, _labels(points))]
+    pairs = zip(trace.problem.sample.tolist(), trace.problem.label.tolist(), strict=True)
+    return [f"{samples[m]}→{signs[label]}" for m, label in pairs]
+
+
+def _sample_names(trace: Trace, points: list[list[float]], rows: Sequence[int] | None) -> list[str]:
+    regression = recorders.machine_of(trace) in recorders.REGRESSION
     numbers = range(len(points)) if rows is None else rows
-    labels = [None if regression else int(label) for _, _, label in points]
-    return [sample_name(int(numbers[m]), labels[m]) for m in trace.problem.sample.tolist()]
+    return [
+        sample_name(int(number), None if regression else int(label))
+        for number, (_, _, label) in zip(numbers, points, strict=True)
+    ]
+
+
+def _labels(points: list[list[float]]) -> Array:
+    return np.array([int(label) for _, _, label in points])
+
+
+def _group_names(
+    trace: Trace, points: list[list[float]], rows: Sequence[int] | None, classes: Sequence[str]
+) -> list[str]:
+    """A name for each group: its class, side or sample."""
+    machine = recorders.machine_of(trace)
+    if machine == "mc_svm":
+        return _sample_names(trace, points, rows)
+    if machine == "nu_svr":
+        return ["the upper side", "the lower side"]
+    if machine not in ("nu_svc", "mu_svm", "ad_svm"):
+        return []
+    first = trace.problem.sample[trace.problem.starts].tolist()
+    return prototype_names([classes[int(points[sample][2])] for sample in first])
 
 
 def _fingerprint(trace: Trace, names: list[str]) -> str:

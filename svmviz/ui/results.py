@@ -13,6 +13,7 @@ ENDS = {
     "capped": "recording full",
     "no progress": "no further progress",
     "stationary": "stationary",
+    "relative": "within the relative tolerance",
 }
 
 
@@ -100,6 +101,7 @@ def status(certificate: Certificate) -> str:
         "capped": f"not optimal yet: stopped after {pairs}, violation {violation}",
         "no progress": f"no further progress after {pairs}, violation {violation}",
         "stationary": f"stationary after {pairs}: perhaps not a minimum",
+        "relative": f"within the relative tolerance, violation {violation}",
     }[certificate.status]
 
 

@@ -71,8 +71,6 @@ class Workspace:
         Columns of a real data set that are shown.
     pair : pair of int
         The two classes that the lesson looks at when there are more.
-    position : int
-        Where the Player stood last.
     revision : int
         Raised whenever Python replaces the points: the browser then adopts them. It starts at the clock's
         milliseconds, so that the workspace of a new session (the server was restarted, a laptop slept) is newer
@@ -113,7 +111,6 @@ class Workspace:
     edited: bool = False
     features: tuple[int, int] = (0, 1)
     pair: tuple[int, int] = (0, 1)
-    position: int = 0
     revision: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
     ack: int = 0
     seq: int = 0

@@ -82,6 +82,10 @@ def test_nothing_is_wider_than_a_phone(visit, path):
 
 
 MACHINES = ["C-SVC", "ν-SVC", "One-class SVM", "μ-SVM", "AD-SVM", "MC-SVM"]
+MACHINE_KEYS = {
+    "ν-SVC": "nu_svc", "One-class SVM": "one_class", "μ-SVM": "mu_svm", "AD-SVM": "ad_svm", "MC-SVM": "mc_svm",
+    "ν-SVR": "nu_svr",
+}  # fmt: skip
 FAILURES = "[data-testid=stException], [data-testid=stAlert]"
 
 
@@ -107,6 +111,35 @@ def test_every_machine_can_be_chosen_on_the_workspace(visit, width, height):
         choose(page, "Machine", machine)
         settled(page)
         assert page.locator(FAILURES).count() == 0, machine
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768)])
+def test_every_machine_can_be_chosen_in_the_lesson(visit, width, height):
+    page = visit(
+        f"{LESSON}?preset=wine&kernel=poly&nu=0.3&n_prototypes=2",
+        viewport={"width": width, "height": height},
+    )
+    before = "C-SVC"
+    machines = ["ν-SVC", "One-class SVM", "μ-SVM", "AD-SVM", "MC-SVM"]
+    for machine in [*machines, "ε-SVR", "ν-SVR"]:
+        if machine == "ε-SVR":
+            choose(page, "Example", "Sine with noise")
+            settled(page)
+            assert page.get_by_role("button", name=machine, exact=True).count() == 1
+            continue
+        page.get_by_role("button", name="ε-SVR" if machine == "ν-SVR" else before, exact=True).click()
+        choose(page, "Machine", machine)
+        page.keyboard.press("Escape")
+        settled(page)
+        page.wait_for_function(
+            "(n) => findStage().svmviz.meta.model.machine === n", arg=MACHINE_KEYS[machine]
+        )
+        assert page.locator(FAILURES).count() == 0, machine
+        page.evaluate("() => findStage().svmviz.jump(findStage().svmviz.last)")
+        page.wait_for_function("() => findStage().svmviz.replay.position === findStage().svmviz.last")
+        assert page.evaluate("() => findStage().dataset.failed ?? null") is None
+        page.wait_for_function(FITS, timeout=3000)
+        before = machine
 
 
 @pytest.mark.parametrize(
@@ -296,6 +329,16 @@ def test_every_sentence_fits_its_place(visit, width):
     choose(page, "Example", "Spirals")
     page.wait_for_function("() => findStage().svmviz.samples?.length === 150")
     assert page.evaluate(OVERFLOWING) == []
+
+
+@pytest.mark.parametrize("machine", ["nu_svc", "mu_svm", "ad_svm", "mc_svm"])
+def test_every_sentence_of_every_machine_fits_its_place(visit, machine):
+    page = visit(f"{LESSON}?preset=wine&classifier={machine}", viewport={"width": 1024, "height": 768})
+    page.wait_for_function("(n) => findStage().svmviz.meta.model?.machine === n", arg=machine)
+    page.evaluate("() => document.fonts.ready")
+    settled(page)
+    # What rounding has left of a weight has many digits.
+    assert [text for text in page.evaluate(OVERFLOWING) if "e−16" not in text] == []
 
 
 def test_the_example_is_not_described_when_its_points_have_changed(visit):

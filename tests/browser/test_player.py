@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from svmviz.machines.expansion import bias_interval, midpoint
+from svmviz.machines import ad_svm, mc_svm, nu_svc, nu_svr
+from svmviz.machines.expansion import bias_interval, expand, group_multipliers, midpoint
 from svmviz.ui.player import player_data
-from tests.test_player import classifier, regressor
+from tests.test_player import MACHINES, classifier, recorded, regressor
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +28,7 @@ def message(trace, scene, **options):
     return {"meta": data, "steps": {name: steps[name].tolist() for name in steps}}
 
 
-def new_player(page, trace, scene):
+def new_player(page, trace, scene, **options):
     page.evaluate(
         """(message) => {
           const host = document.getElementById("host");
@@ -39,7 +40,7 @@ def new_player(page, trace, scene):
           });
           player.update({...message, fresh: true});
         }""",
-        message(trace, scene),
+        message(trace, scene, **options),
     )
     return page
 
@@ -48,8 +49,8 @@ def new_player(page, trace, scene):
 def load(open_page, load_frontend):
     """A Player over a trace, on a page without a server."""
 
-    def load_player(trace, scene, **options):
-        return new_player(load_frontend(open_page(**options)), trace, scene)
+    def load_player(trace, scene, rows=None, **options):
+        return new_player(load_frontend(open_page(**options)), trace, scene, rows=rows)
 
     return load_player
 
@@ -110,6 +111,85 @@ def test_the_browser_computes_what_python_computes(load, build):
         coef = np.zeros(len(trace.X))
         np.add.at(coef, trace.problem.sample, z)
         np.testing.assert_allclose(look["coef"], coef, atol=1e-12)
+
+
+def functions(machine, trace, z, gradient):
+    """Coefficients (functions, n_samples) and biases of a machine's functions, and epsilon, from its own file."""
+    problem, n = trace.problem, len(trace.X)
+    if machine in ("svc", "one_class", "svr"):
+        expansion = expand(problem, z, gradient, n)
+        return expansion.coef[None], [expansion.bias], trace.parameters.get("epsilon")
+    if machine == "nu_svc":
+        expansion = nu_svc.expand(problem, z, gradient, n)
+        return expansion.coef[None], [expansion.bias], None
+    if machine == "nu_svr":
+        expansion = nu_svr.expand(problem, z, gradient, n)
+        return expansion.coef[None], [expansion.bias], max(0.0, nu_svr.epsilon(problem, z, gradient))
+    if machine == "mc_svm":
+        coef = mc_svm.read(problem, z, n)
+        return (coef if len(coef) > 2 else coef[1:] - coef[:1]), [0.0] * len(coef), None
+    prototypes = ad_svm.read(problem, z, trace.hessian().K)
+    if machine == "mu_svm":
+        lower, upper = group_multipliers(problem, z, gradient)
+        return prototypes.coef[1:] - prototypes.coef[:1], [lower - upper], None
+    offsets = prototypes.offsets("nearest" if trace.parameters["nearest"] else "thesis")
+    if len(offsets) == 2:
+        return prototypes.normals[1:] - prototypes.normals[:1], [offsets[1] - offsets[0]], None
+    return prototypes.normals, offsets, None
+
+
+@pytest.mark.parametrize(("machine", "example", "changes"), MACHINES)
+def test_the_browser_reads_every_machine_as_python_does(load, machine, example, changes):
+    run, data, _ = recorded(machine, example, changes)
+    trace = run.trace
+    page = load(
+        trace, {key: data[key] for key in data if key not in ("trace", "model")}, rows=run.rows.tolist()
+    )
+    last = len(trace.steps)
+    positions = sorted({0, 1, last // 3, last // 2, last - 1, last})
+    looks = page.evaluate(
+        """(positions) => positions.map((k) => {
+          player.replay.seek(k);
+          const {gradient, thresholds} = player.replay;
+          const picture = readModel(player.replay, player.meta.model);
+          return {gradient: [...gradient], ...thresholds, epsilon: picture?.epsilon ?? null,
+            functions: picture?.functions.map(({coef, bias, classes}) => ({coef: [...coef], bias, classes}))};
+        })""",
+        positions,
+    )
+    H = np.column_stack([trace.hessian().column(k) for k in range(trace.problem.n)])
+    for k, look in zip(positions, looks, strict=True):
+        z = trace.multipliers(k)
+        gradient = H @ z + trace.problem.linear
+        np.testing.assert_allclose(look["gradient"], gradient, atol=1e-9)
+        up, low = trace.problem.thresholds(z, gradient)
+        assert look["lowestRise"] == pytest.approx(up[look["group"]], abs=1e-9)
+        assert look["highestFall"] == pytest.approx(low[look["group"]], abs=1e-9)
+        if k < last:
+            assert look["group"] == trace.steps[k].group
+        coef, biases, epsilon = functions(machine, trace, z, gradient)
+        if look["functions"] is None:
+            assert not coef.any()
+            continue
+        np.testing.assert_allclose([f["coef"] for f in look["functions"]], coef, atol=1e-9)
+        np.testing.assert_allclose([f["bias"] for f in look["functions"]], biases[: len(coef)], atol=1e-9)
+        assert look["epsilon"] == pytest.approx(epsilon)
+
+
+@pytest.mark.parametrize(("machine", "example", "changes"), MACHINES)
+def test_every_machine_is_drawn_forward_and_back(load, machine, example, changes):
+    run, data, _ = recorded(machine, example, changes)
+    page = load(
+        run.trace, {key: data[key] for key in data if key not in ("trace", "model")}, rows=run.rows.tolist()
+    )
+    last = int(state(page)["steps"])
+    seen = {}
+    for k in (0, 1, last - 1, last):
+        jump(page, k)
+        seen[k] = page.evaluate(PICTURES)
+    for k in reversed(seen):
+        jump(page, k)
+        assert page.evaluate(PICTURES) == seen[k], k
 
 
 @pytest.mark.parametrize("build", [classifier, regressor])

@@ -21,6 +21,7 @@ SCRIPTS = (
     "hull.js",
     "chart.js",
     "replay.js",
+    "readers.js",
     "lesson.js",
     "geometry.js",
     "plane.js",

@@ -79,10 +79,11 @@ class SampleChart extends LessonChart {
     const replay = this.replay;
     const [rise, fall] = [replay.mayRise(d), replay.mayFall(d)];
     const where = rise && fall ? "free: z may go up and down" : rise ? "z may only go up" : "z may only go down";
+    const group = replay.groupName(replay.dual.group[d]);
     return [
       `${replay.name(d)}: ${replay.letter(d)} = ${readableNumber(replay.multiplier(d), 5)}`,
       `g = ${readableNumber(replay.gradient[d], 5)}`,
-      where,
+      group ? `${where}; within ${group}` : where,
     ];
   }
 }
@@ -92,7 +93,7 @@ class ViolationChart extends SampleChart {
   constructor(host, options = {}) {
     super(host, {
       title: "Violations",
-      help: "Gradient of each sample, with z = α or −α by class (in regression by side). Where some z that may go down (▼) has a higher gradient than one that may go up (▲), that pair improves the objective.",
+      help: "Gradient of each multiplier. Where one of a group that may go down (▼) has a higher gradient than one of the same group that may go up (▲), that pair improves the objective.",
       ...options,
     });
     this.pickHeight = 1;
@@ -123,15 +124,17 @@ class ViolationChart extends SampleChart {
 
   /** What the marks mean, and the violation as the difference of the two thresholds. */
   paintHead(ctx, style, width) {
-    const { lowestRise, highestFall, violation } = this.replay.thresholds;
+    const { lowestRise, highestFall, violation, group } = this.replay.thresholds;
+    const name = this.replay.groupName(group);
     const lowest = lowestRise < 0 ? `(${readableNumber(lowestRise, 3)})` : readableNumber(lowestRise, 3);
     ctx.textBaseline = "alphabetic";
     ctx.textAlign = "left";
     ctx.fillStyle = style.muted;
-    ctx.fillText("g:  ▲ z = ±α may go up   ▼ down   ◆ both", 4, 12, width - 8);
+    const { z, plus } = this.replay.words;
+    ctx.fillText(`g:  ▲ ${z === plus ? z : `z = ${z}`} may go up   ▼ down   ◆ both`, 4, 12, width - 8);
     ctx.fillStyle = style.text;
     ctx.font = style.bold;
-    ctx.fillText(`violation ▼ ${readableNumber(highestFall, 3)} − ▲ ${lowest} = ${readableNumber(violation, 3)}`, 4, 29, width - 8);
+    ctx.fillText(`${name ? `${name}:` : "violation"} ▼ ${readableNumber(highestFall, 3)} − ▲ ${lowest} = ${readableNumber(violation, 3)}`, 4, 29, width - 8);
   }
 
   markAt(d) {
@@ -146,7 +149,8 @@ class ViolationChart extends SampleChart {
     if (violation > 0) {
       const [y0, y1] = [axes.y.at(highestFall), axes.y.at(lowestRise)];
       ctx.fillStyle = style.tint;
-      ctx.fillRect(axes.box.left, y0, axes.box.right - axes.box.left, y1 - y0);
+      const [left, right] = this.groupEnds(group);
+      ctx.fillRect(left, y0, right - left, y1 - y0);
     }
     const radius = replay.slots > 120 ? 3.2 : 4.2;
     for (let d = 0; d < replay.size; d += 1) {
@@ -158,6 +162,16 @@ class ViolationChart extends SampleChart {
       paintDirection(ctx, x, y, radius, rise, fall);
     }
     if (this.hovered !== null) this.paintHovered(ctx, style, radius);
+  }
+
+  /** From where to where the thresholds of a group are drawn: over its samples, and wide enough to be seen. */
+  groupEnds(group) {
+    const { x, box } = this.axes;
+    if (this.replay.groups === 1) return [box.left, box.right];
+    const [from, to] = this.replay.spans[group];
+    const [start, end] = [x.at(from - 0.5), x.at(to + 0.5)];
+    const short = Math.max(0, 48 - (end - start)) / 2;
+    return [start - short, end + short].map((place) => Math.min(Math.max(place, box.left), box.right));
   }
 
   paintHovered(ctx, style, radius) {
@@ -174,7 +188,10 @@ class ViolationChart extends SampleChart {
   /** The two thresholds, each named on the side where the pair is not. */
   paintThresholds(ctx, style, axes) {
     const { step, slot, thresholds } = this.replay;
-    const { left, right, top, bottom } = axes.box;
+    const { top, bottom } = axes.box;
+    const [left, right] = this.groupEnds(thresholds.group);
+    const narrow = right - left < 150; // no room for a name beside the pair: it goes outside
+    const outsideLeft = right + 66 > axes.box.right;
     const lines = [
       { level: thresholds.highestFall, name: "highest ▼", dash: [], member: step?.j },
       { level: thresholds.lowestRise, name: "lowest ▲", dash: [6, 4], member: step?.i },
@@ -187,6 +204,12 @@ class ViolationChart extends SampleChart {
       ctx.setLineDash(dash);
       strokeSegment(ctx, left, y, right, y);
       ctx.setLineDash([]);
+      if (narrow) {
+        const beside = y + (rank === 0 ? -5 : 6);
+        const place = outsideLeft ? left - 4 : right + 4;
+        haloText(ctx, style, name, place, Math.min(Math.max(beside, top + 6), bottom - 6), { align: outsideLeft ? "right" : "left" });
+        return;
+      }
       const onRight = member !== undefined && axes.x.at(slot[member]) < (left + right) / 2;
       const beside = rank === 0 ? Math.max(y - 9, top + 6) : Math.min(y + 10, bottom - 6);
       haloText(ctx, style, name, onRight ? right - 2 : left + 4, beside, { align: onRight ? "right" : "left" });
@@ -237,7 +260,7 @@ function paintDirection(ctx, x, y, radius, rise, fall) {
 /** The multipliers against 0 and the bound; of the pair, before and after. */
 class MultiplierChart extends SampleChart {
   constructor(host, options = {}) {
-    super(host, { title: "Multipliers", help: "α of every sample between 0 and its bound C; of the pair, from before the step to after it.", ...options });
+    super(host, { title: "Multipliers", help: "The multiplier of every sample between 0 and its bound; of the pair, from before the step to after it.", ...options });
     this.pickHeight = 0.15;
   }
 
@@ -255,7 +278,7 @@ class MultiplierChart extends SampleChart {
     const top = replay.top * 1.12;
     const bottom = replay.twoSided ? -top : -0.05 * replay.top;
     const axes = this.axesFor(width, height, (box) => new LinearScale(bottom, top, box.bottom, box.top));
-    this.drawFrame(ctx, style, axes, replay.twoSided ? "α upwards, α* downwards" : "α");
+    this.drawFrame(ctx, style, axes, replay.twoSided ? `${replay.words.plus} upwards, ${replay.words.minus} downwards` : replay.words.plus);
     this.paintBound(ctx, style, axes);
     axes.clipped(ctx, () => this.paintStems(ctx, style, axes), 8);
     if (replay.step) this.paintMove(ctx, style, axes, replay.step);
@@ -269,7 +292,7 @@ class MultiplierChart extends SampleChart {
     ctx.lineWidth = 1.25;
     strokeSegment(ctx, left, axes.y.at(0), right, axes.y.at(0));
     if (bound > replay.top) {
-      const text = Number.isFinite(bound) ? `↑ bound C = ${readableNumber(bound)}, far above` : "no upper bound";
+      const text = Number.isFinite(bound) ? `↑ ${this.boundText(bound)}, far above` : "no upper bound";
       haloText(ctx, style, text, right, top - 10, { align: "right", colour: style.muted });
       return;
     }
@@ -277,19 +300,24 @@ class MultiplierChart extends SampleChart {
     strokeSegment(ctx, left, axes.y.at(bound), right, axes.y.at(bound));
     if (replay.twoSided) strokeSegment(ctx, left, axes.y.at(-bound), right, axes.y.at(-bound));
     ctx.setLineDash([]);
-    haloText(ctx, style, `bound C = ${readableNumber(bound)}`, right, axes.y.at(bound) - 9, { align: "right", colour: style.muted });
+    haloText(ctx, style, this.boundText(bound), right, axes.y.at(bound) - 9, { align: "right", colour: style.muted });
+  }
+
+  boundText(bound) {
+    const { bound: name } = this.replay.words;
+    return name === "1" ? "bound 1" : `bound ${name} = ${readableNumber(bound)}`;
   }
 
   paintStems(ctx, style, axes) {
     const replay = this.replay;
     const place = Math.abs(axes.x.at(1) - axes.x.at(0));
-    const width = Math.min(9, Math.max(1, place * 0.66));
+    const width = Math.min(9, Math.max(1, (place * 0.66) / replay.perSample));
     const zero = axes.y.at(0);
     for (let d = 0; d < replay.size; d += 1) {
       const [x, y] = this.markAt(d);
       if (!this.shows(x)) continue;
       const sample = replay.dual.sample[d];
-      ctx.fillStyle = replay.regression ? style.muted : classColour(replay.labels[sample], style.dark);
+      ctx.fillStyle = replay.regression ? style.muted : classColour(replay.classOf(d), style.dark);
       if (replay.z[d] === 0) ctx.fillRect(x - width / 2, zero - 1, width, 2);
       else ctx.fillRect(x - width / 2, Math.min(y, zero), width, Math.abs(y - zero));
       if (sample === this.hovered) drawDot(ctx, style, x, y, { radius: 5, kind: "ring" });

@@ -3,7 +3,7 @@
 /** Which bound cut a step short, in a few words; empty where none did. */
 function stoppedBy(replay, step) {
   const [i, j] = [replay.name(step.i), replay.name(step.j)];
-  const [endI, endJ] = [boundName(step.z_i_after), boundName(step.z_j_after)];
+  const [endI, endJ] = [replay.boundName(step.z_i_after), replay.boundName(step.z_j_after)];
   if (step.blocked === BLOCKED_BY_I) return `${i} reaches ${endI}`;
   if (step.blocked === BLOCKED_BY_J) return `${j} reaches ${endJ}`;
   if (!step.blocked) return "";
@@ -70,7 +70,7 @@ class PairChart extends LessonChart {
     const air = 0.16 * top;
     const axes = new Axes(box, new LinearScale(-air, top + air, box.left, box.right), new LinearScale(-air, top + air, box.bottom, box.top));
     const name = (d) => `${replay.letter(d)} of ${replay.name(d)}`;
-    const boundTicks = (d) => [[0, "0"], [top, replay.bound(d) === top ? "C" : readableNumber(top, 2)]];
+    const boundTicks = (d) => [[0, "0"], [top, replay.bound(d) === top ? replay.words.bound : readableNumber(top, 2)]];
     axes.draw(ctx, style, { xName: "", yName: `${name(j)}`, xTicks: boundTicks(i), yTicks: boundTicks(j), grid: false });
     ctx.fillStyle = style.muted;
     ctx.textAlign = "center";

@@ -38,12 +38,14 @@ function paintPairOnBoard(ctx, style, frame, replay, step, i, j) {
   }
   // Where the two are close, one label goes above and the other below.
   const iAbove = i[1] <= j[1];
+  const { z, plus } = replay.words;
+  const letter = z === plus ? z : "z";
   const change = (d, before, after) => alphaChange(replay, d, before, after);
   const first = paintPairLabel(ctx, style, frame, i, radius, {
-    above: iAbove, name: `z↑ ${replay.name(step.i)}`, change: change(step.i, step.z_i_before, step.z_i_after),
+    above: iAbove, name: `${letter}↑ ${replay.name(step.i)}`, change: change(step.i, step.z_i_before, step.z_i_after),
   });
   paintPairLabel(ctx, style, frame, j, radius, {
-    above: !iAbove, name: `z↓ ${replay.name(step.j)}`, change: change(step.j, step.z_j_before, step.z_j_after), taken: first,
+    above: !iAbove, name: `${letter}↓ ${replay.name(step.j)}`, change: change(step.j, step.z_j_before, step.z_j_after), taken: first,
   });
 }
 

@@ -140,7 +140,7 @@ class Player {
     const atEnd = this.replay !== null && this.replay.length > 0 && this.position === this.replay.length;
     this.samples = trace.points ?? meta.points;
     const labels = this.samples.map((point) => point[2] ?? 0);
-    this.replay = new Replay(trace, steps, model.kernel, model.centres, labels, meta.task === "regression");
+    this.replay = new Replay(trace, steps, model.kernel, model.centres, labels, meta.task === "regression", model.owners);
     const first = this.begun ? 0 : trace.position ?? 0;
     this.begun = true;
     this.traceId = trace.id;
@@ -281,13 +281,8 @@ class Player {
   showOnBoard() {
     const { replay, meta } = this;
     const { model } = meta;
-    const coef = replay.coefficients();
-    const functions = [{ coef, bias: replay.bias, classes: model.functions[0].classes }];
-    // A classifier without support vectors has no regions to show; a regressor has a constant.
-    const nothing = !replay.regression && coef.every((value) => value === 0);
-    const empty = nothing || model.regions === false;
-    const { kernel, decision, epsilon } = model;
-    this.board.setModel(empty ? null : { kernel, centres: replay.centres, functions, decision, epsilon });
+    const picture = model.regions === false ? null : readModel(replay, model);
+    this.board.setModel(picture && { kernel: model.kernel, centres: replay.centres, ...picture });
     this.board.setStatus(this.stale ? null : this.onPoints(replay.status()));
   }
 

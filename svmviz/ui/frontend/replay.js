@@ -5,16 +5,12 @@
 const BLOCKED_BY_I = 1;
 const BLOCKED_BY_J = 2;
 
-/** The bound that a multiplier has reached, as it is called. */
-function boundName(z) {
-  return z === 0 ? "0" : "C";
-}
-
 /**
  * A recorded run of sequential minimal optimization, and the state of the problem at one position of it.
  *
- * Position k is the state after k steps. `seek(k)` sets: z, gradient, thresholds, coef (one a sample), bias,
- * and `step`: the pair that the next step takes and where it goes (null at the last position).
+ * Position k is the state after k steps. `seek(k)` sets: z, sums (of z k(x, x_i) over each label, one a sample),
+ * gradient, thresholds, bias, and `step`: the pair that the next step takes and where it goes (null at the last
+ * position).
  */
 class Replay {
   /**
@@ -24,9 +20,10 @@ class Replay {
    * @param {number[][]} centres one point a sample
    * @param {number[]} labels class or target of each sample, for the order on the charts
    * @param {boolean} regression
+   * @param {?number[]} owners class that each label of the problem is for
    */
-  constructor(trace, table, kernel, centres, labels, regression) {
-    Object.assign(this, { trace, centres, labels, regression });
+  constructor(trace, table, kernel, centres, labels, regression, owners = null) {
+    Object.assign(this, { trace, centres, labels, regression, owners });
     this.columns = readColumns(table);
     this.length = this.columns.i ? this.columns.i.length : 0;
     const dual = trace.dual;
@@ -49,20 +46,34 @@ class Replay {
     return this.sign[d] < 0 ? -this.lo[d] : this.hi[d];
   }
 
-  /** Places of the dual indices on an axis: by class, by x in regression, the two sides of a sample on one place. */
+  /**
+   * Places of the dual indices on an axis: samples by class and group, in regression by x. The two sides of a sample
+   * are on one place, its multipliers for several classes beside each other.
+   */
   arrange() {
-    const { sample, group } = this.dual;
+    const { sample, group, label } = this.dual;
     const count = this.centres.length;
+    const several = this.size > count;
+    this.twoSided = several && this.sign.some((sign) => sign < 0);
+    this.perSample = several && !this.regression ? this.dual.coupling.length : 1; // multipliers beside each other
+    const groupOf = new Int32Array(count);
+    if (!several) sample.forEach((m, d) => { groupOf[m] = group[d]; });
     const value = (m) => (this.regression ? this.centres[m][0] : this.labels[m]);
-    const order = Array.from({ length: count }, (_, m) => m).sort((a, b) => value(a) - value(b) || a - b);
+    const order = Array.from({ length: count }, (_, m) => m)
+      .sort((a, b) => value(a) - value(b) || groupOf[a] - groupOf[b] || a - b);
     const place = new Int32Array(count);
     order.forEach((m, rank) => { place[m] = rank; });
-    const oneEach = this.size <= count;
-    this.twoSided = !oneEach && this.size <= 2 * count && this.sign.some((sign) => sign < 0);
-    this.slots = oneEach || this.twoSided ? count : this.size;
-    this.slot = Int32Array.from(sample, (m, d) => (this.slots === count ? place[m] : d));
-    this.blocks = this.regression || this.slots !== count ? [] : classBlocks(order.map((m) => this.labels[m]));
+    this.slots = count;
+    const beside = (d) => (0.8 * (label[d] - (this.perSample - 1) / 2)) / this.perSample;
+    this.slot = Float64Array.from(sample, (m, d) => place[m] + (this.perSample > 1 ? beside(d) : 0));
+    this.blocks = this.regression ? [] : classBlocks(order.map((m) => this.labels[m]));
     this.groups = Math.max(0, ...group) + 1;
+    this.spans = Array.from({ length: this.groups }, () => [Infinity, -Infinity]);
+    for (let d = 0; d < this.size; d += 1) {
+      const span = this.spans[group[d]];
+      span[0] = Math.min(span[0], place[sample[d]]);
+      span[1] = Math.max(span[1], place[sample[d]]);
+    }
   }
 
   /** Objective, lower bound and gap at every position. */
@@ -112,14 +123,18 @@ class Replay {
     this.computeGradient();
     this.step = this.position < this.length ? this.stepAt(this.position) : null;
     this.thresholds = this.computeThresholds();
-    this.bias = this.middleOfBiases();
   }
 
-  /** The middle of the biases that the thresholds allow; the finite end where one is infinite, as in Python. */
-  middleOfBiases() {
-    const { lowestRise, highestFall } = this.thresholds;
-    const ends = [-lowestRise, -highestFall].filter(Number.isFinite);
+  /** The multiplier of a group: the middle of its thresholds; the finite one where one is infinite, as in Python. */
+  groupMiddle(group) {
+    const { lowestRise, highestFall } = this.groupThresholds(group);
+    const ends = [lowestRise, highestFall].filter(Number.isFinite);
     return ends.reduce((sum, end) => sum + end / ends.length, 0);
+  }
+
+  /** The bias of a machine of one group. */
+  get bias() {
+    return -this.groupMiddle(0) || 0;
   }
 
   /** One step as an object of numbers. */
@@ -134,6 +149,7 @@ class Replay {
     const { sample, label, coupling, p, diagonal } = this.dual;
     const count = this.centres.length;
     const sums = coupling.map(() => new Float64Array(count));
+    this.sums = sums;
     for (let d = 0; d < this.size; d += 1) {
       const z = this.z[d];
       if (z === 0) continue;
@@ -203,9 +219,29 @@ class Replay {
     return this.trace.names?.[d] ?? String(this.dual.sample[d] + 1);
   }
 
-  /** The sign the multiplier of a dual index goes by: α, or α* on the lower side of a regressor. */
+  /** The sign the multiplier of a dual index goes by, such as α, or α* on the lower side of a regressor. */
   letter(d) {
-    return this.twoSided && this.sign[d] < 0 ? "α*" : "α";
+    return this.sign[d] < 0 ? this.words.minus : this.words.plus;
+  }
+
+  /** What the signed multipliers are called. */
+  get words() {
+    return this.trace.words ?? { plus: "α", minus: "α", z: "±α", bound: "C" };
+  }
+
+  /** The bound that a multiplier has reached, as it is called. */
+  boundName(z) {
+    return z === 0 ? "0" : this.words.bound;
+  }
+
+  /** A group's name; empty where there is only one. */
+  groupName(group) {
+    return this.groups > 1 ? this.trace.groups?.[group] ?? `group ${group + 1}` : "";
+  }
+
+  /** The class whose colour a dual index has: its sample's, or of several multipliers a sample the one it is for. */
+  classOf(d) {
+    return this.perSample > 1 && this.owners ? this.owners[this.dual.label[d]] : this.labels[this.dual.sample[d]];
   }
 
   sentence(k = this.position) {

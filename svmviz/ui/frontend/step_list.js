@@ -67,7 +67,7 @@ class StepList {
     const step = replay.stepAt(position);
     number.textContent = position + 1;
     pair.textContent = `↑${replay.name(step.i)} ↓${replay.name(step.j)}`;
-    result.textContent = `t ${readableNumber(step.step, 2)}, ${shortStop(step)}`;
+    result.textContent = `t ${readableNumber(step.step, 2)}, ${shortStop(replay, step)}`;
   }
 
   destroy() {
@@ -84,8 +84,8 @@ function stepRow() {
 }
 
 /** What stopped a step, as short as it goes. */
-function shortStop(step) {
-  if (step.blocked === BLOCKED_BY_I) return `↑ at ${boundName(step.z_i_after)}`;
-  if (step.blocked === BLOCKED_BY_J) return `↓ at ${boundName(step.z_j_after)}`;
+function shortStop(replay, step) {
+  if (step.blocked === BLOCKED_BY_I) return `↑ at ${replay.boundName(step.z_i_after)}`;
+  if (step.blocked === BLOCKED_BY_J) return `↓ at ${replay.boundName(step.z_j_after)}`;
   return step.blocked ? "both at bounds" : "minimum";
 }
