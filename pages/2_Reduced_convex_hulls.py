@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from svmviz.ui import controls, files, geometry, page, workspace
+from svmviz.ui import controls, files, geometry, lesson, page, workspace
 from svmviz.ui.board import stage
 from svmviz.ui.workspace import Workspace
 
@@ -13,9 +13,12 @@ HEIGHT = "calc(100dvh - 8.1rem)"
 def main() -> None:
     space = page.setup(page.HULLS, "How near do two hulls come?")
     with page.boundary(), st.container(key="controls"):
-        choose(space)
+        stepping = choose(space)
     notice = st.empty()
-    room(notice, several_classes(space))
+    if stepping:
+        lesson.room(space, "mu_svm", HEIGHT, "hulls_steps", notice, several_classes)
+    else:
+        room(notice, several_classes(space))
 
 
 @st.fragment
@@ -37,23 +40,41 @@ def several_classes(space: Workspace) -> bool:
     return space.task == "classification" and len(space.present()) > 2
 
 
-def choose(space: Workspace) -> None:
+def choose(space: Workspace) -> bool:
+    """The controls; returns whether SMO is to be played step by step."""
     several = several_classes(space)
-    widths = [3, 2.6, 2.8, 5.2, 1.7] if several else [3, 2.8, 7.2, 1.7]
-    columns = iter(st.columns(widths, vertical_alignment="bottom", gap="small"))
-    with next(columns):
+    switch, example, *more = st.columns(widths(several), vertical_alignment="bottom", gap="small")
+    with switch:
+        stepping = controls.stepping("hulls")
+    with example:
         controls.preset(space)
     if several:
-        with next(columns):
+        with more.pop(0):
             controls.classes(space)
-    with next(columns):
+    kernel, parameters, points = more
+    with kernel:
         controls.kernel(space)
-    with next(columns):
-        controls.kernel_parameters(space, side_by_side=True)
-    with next(columns), st.popover("Points", width="stretch"):
+    with parameters:
+        if stepping:
+            left, right = st.columns(2)
+            with left:
+                controls.mu(space)
+            with right:
+                controls.rule(space)
+        else:
+            controls.kernel_parameters(space, side_by_side=True)
+    with points, st.popover("Points", width="stretch"):
+        if stepping:
+            controls.kernel_parameters(space)
+            controls.tolerance(space)
         controls.task(space)
         controls.features(space)
         files.open_and_save(space)
+    return stepping
+
+
+def widths(several: bool) -> list[float]:
+    return [3.5, 2.6, 2.2, 2.4, 4.6, 1.7] if several else [3.5, 3, 2.8, 5, 1.7]
 
 
 main()

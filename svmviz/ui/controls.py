@@ -402,6 +402,40 @@ def features(space: Workspace) -> None:
     )
 
 
+def stepping(name: str) -> bool:
+    """Switch a page between exploring a machine's solution and playing its training; kept for the session.
+
+    Parameters
+    ----------
+    name : str
+        Of the page, to remember its switch by.
+
+    Returns
+    -------
+    bool
+        Whether the training is to be played.
+    """
+    key, kept = f"control_{name}_stepping", f"{name}_stepping"
+    st.session_state[key] = VIEWS[st.session_state.get(kept, False)]
+
+    def changed() -> None:
+        st.session_state[kept] = st.session_state[key] == VIEWS[True]
+
+    st.segmented_control(
+        "View",
+        list(VIEWS.values()),
+        required=True,
+        key=key,
+        on_change=changed,
+        label_visibility="collapsed",
+        width="stretch",
+    )
+    return bool(st.session_state.get(kept, False))
+
+
+VIEWS = {False: "Explore", True: "Step by step"}
+
+
 def kernel_parameters(space: Workspace, side_by_side: bool = False) -> None:
     """Sliders for the parameters of the kernel alone, one below the other or side by side."""
     shown = _kernel_parameters(space)

@@ -285,6 +285,20 @@ def test_a_typed_nu_sets_mu_and_an_infeasible_one_is_refused(visit):
     assert float(data(page, "mu")) == pytest.approx(0.02)
 
 
+def test_smo_is_played_on_the_same_points_and_mu_and_back(visit):
+    page = visit("preset=separable&mu=0.1")
+    page.get_by_text("Step by step", exact=True).click()
+    page.wait_for_function("() => findStage()?.svmviz?.last > 3")
+    last = page.evaluate("() => findStage().svmviz.meta.trace.sentences.at(-1)")
+    space = Workspace(mu=0.1)
+    space.load_preset("separable", settings=False)
+    solved = machine(space, kernel="linear").prototypes_.distances()[0, 1]
+    assert f"{solved**2 / 4:.4g}" in last  # the objective of the mu-SVM
+    page.get_by_text("Explore", exact=True).click()
+    page.wait_for_function("() => findStage()?.svmviz?.root?.dataset?.ready === 'true'")
+    assert float(data(page, "distance")) == pytest.approx(solved, abs=1e-6)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768), (390, 844)])
 def test_every_screen_has_room_for_it(visit, scheme, width, height):

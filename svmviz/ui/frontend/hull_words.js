@@ -128,7 +128,7 @@ function muWords(mu, least, counts, prototypes, nameOf) {
     const means = both ? "both hulls are only the means of their classes" : `the hull of ${nameOf(prototypes[smallest].label)} is only its mean`;
     return `the smallest, 1 over ${counts[smallest]}: ${means}.`;
   }
-  return `no sample weighs more, so every point of a hull mixes ${whole} samples or more. A smaller μ shrinks the hulls towards the means.`;
+  return `no sample weighs more: every point of a hull mixes ${whole} samples or more. At ${shareText(least)} the smaller hull is a mean.`;
 }
 
 /** What nu-SVC calls the same machine. */
