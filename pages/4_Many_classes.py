@@ -36,9 +36,9 @@ def choose(space: Workspace) -> None:
     with next(columns):
         controls.penalty(space)
     with next(columns):
-        controls.mu(space)
+        controls.mu(space, "μ of AD-SVM")
     with next(columns):
-        controls.decision_rule(space)
+        controls.decision_rule(space, "AD-SVM decides by")
     with next(columns):
         controls.held_out(space)
     with next(columns), st.popover("More", width="stretch"):

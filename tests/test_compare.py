@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from svmviz import ADSVC, MCSVC, OneVsOneSVC, OneVsRestSVC
+from svmviz.errors import InvalidProblemError
 from svmviz.kernels import make_kernel
 from svmviz.ui import compare
+from svmviz.ui.models import PAIR_LIMIT
 from svmviz.ui.workspace import Workspace
 
 NONE = np.zeros(0, bool)
@@ -189,8 +191,8 @@ def test_mu_is_moved_into_its_range_and_said():
     space = loaded("three_classes", mu=0.001)
     rival = compare.compare(space, held_of(space)).rivals[3]
     assert rival.message is None
-    assert "smallest" in rival.note
-    assert "smallest" not in compare.compare(loaded("three_classes"), held_of(space)).rivals[3].note
+    assert "least possible" in rival.note
+    assert "least" not in compare.compare(loaded("three_classes"), held_of(space)).rivals[3].note
 
 
 def test_beta_follows_C():
@@ -199,13 +201,40 @@ def test_beta_follows_C():
 
 
 def test_one_machine_that_fails_leaves_the_others(monkeypatch):
-    monkeypatch.setattr(compare, "MC_VARIABLES", 10)
+    def fail(machine, X, y):
+        raise InvalidProblemError("There are too many points.")
+
+    monkeypatch.setattr(MCSVC, "fit", fail)
     space = loaded("three_classes")
     outcome = compare.compare(space, held_of(space))
     assert [rival.model is None for rival in outcome.rivals] == [False, False, True, False]
     panel = compare.stage_data(space, outcome, 600)["panels"][2]
     assert "too many" in panel["message"]
-    assert panel["numbers"] == []
+    assert {row["value"] for row in panel["numbers"]} == {"–"}
+
+
+def test_prototypes_in_one_place_decide_nothing():
+    space = loaded("three_classes", kernel="linear", mu=1.0)
+    space.labels = np.arange(len(space.labels)) % 3  # every class all over the plane: all hulls share a point
+    outcome = compare.compare(space, held_of(space))
+    rest, _, _, ad = outcome.rivals
+    assert "coincide" in ad.message
+    assert ad.model["regions"] is False
+    assert ad.held_wrong is None
+    values = {row["name"]: row["value"] for row in compare.numbers(outcome, ad)}
+    assert values["Held-out error"] == values["Training error"] == "–"
+    assert values["Variables"] == "63"
+    assert compare.numbers(outcome, rest)
+
+
+def test_a_hard_problem_stops_in_time_and_says_so():
+    rng = np.random.default_rng(1)
+    space = loaded("three_classes", C=1e5, kernel="poly", degree=9, gamma=1.0, tol=1e-9)
+    space.points, space.labels = rng.normal(size=(200, 2)) * 10, rng.integers(0, 4, 200)
+    outcome = compare.compare(space, held_of(space))
+    values = [compare.numbers(outcome, rival)[1]["value"] for rival in outcome.rivals]
+    assert max(rival.pairs for rival in outcome.rivals) <= PAIR_LIMIT
+    assert any(value.endswith(", stopped") for value in values)
 
 
 # ---- what is shown -----------------------------------------------------------------------------------------

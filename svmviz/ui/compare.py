@@ -18,6 +18,7 @@ from svmviz.ui import fitting
 from svmviz.ui.models import (
     browser_model,
     clear_value,
+    coincidence,
     function,
     pair_functions,
     parameters,
@@ -28,8 +29,8 @@ from svmviz.ui.workspace import Workspace, checked
 SEED = 20111130
 """Of the draw that decides which points are held out."""
 
-MC_VARIABLES = 3000
-"""Most variables of an MC-SVM: more of them, and a drawing would wait for seconds."""
+MC_WORK = 30_000_000
+"""Most pairs times variables of an MC-SVM, which has a variable a sample and class: about a second."""
 
 FIT, SPLIT = "compare_fit", "compare_split"
 
@@ -45,17 +46,17 @@ class Rival:
     title, note : str
         Its name, and the parameter it was trained with.
     message : str or None
-        Why it could not be trained; then nothing of the rest means anything.
+        Why it could not be trained, or why it decides nothing.
     model : dict or None
-        What the browser needs to draw it.
+        What the browser needs to draw it; None when it could not be trained, and nothing of the rest means anything.
     variables, pairs : int
         Of the dual problem, or of all problems together; pairs that SMO moved.
     kernel_values : int
         Entries of the Hessian that the solver used.
     seconds : float
         Wall time of the fit.
-    train_wrong, held_wrong : int
-        Samples that are predicted wrong.
+    train_wrong, held_wrong : int or None
+        Samples that are predicted wrong; None for a machine that decides nothing.
     ambiguous : int or None
         Samples in a hatched region; None for a machine that takes one decision only.
     finished : bool
@@ -70,8 +71,8 @@ class Rival:
     pairs: int = 0
     kernel_values: int = 0
     seconds: float = 0.0
-    train_wrong: int = 0
-    held_wrong: int = 0
+    train_wrong: int | None = None
+    held_wrong: int | None = None
     ambiguous: int | None = None
     finished: bool = True
 
@@ -133,15 +134,12 @@ class _Entry:
     variables: int
     read: Callable[[Any], tuple[list[dict[str, Any]], str, dict[str, Any]]]
     decide: Callable[[Any, np.ndarray], tuple[np.ndarray, np.ndarray | None]]
-    most: int | None = None
 
 
 def _trained(space: Workspace, held: np.ndarray, make: Callable[[Workspace, np.ndarray], _Entry]) -> Rival:
     labels = space.labels[~held]
     entry = make(space, labels)
     machine = entry.machine
-    if entry.most is not None and entry.variables > entry.most:
-        return Rival(entry.title, entry.note, f"{entry.variables:,} variables are too many: erase points.")
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             start = time.perf_counter()
@@ -151,18 +149,22 @@ def _trained(space: Workspace, held: np.ndarray, make: Callable[[Workspace, np.n
     except InvalidProblemError as error:
         return Rival(entry.title, entry.note, str(error))
     functions, decision, more = entry.read(machine)
+    message = coincidence(machine) if isinstance(machine, ADSVC) else None
     wrong = predicted != space.labels
     certificate = machine.certificate_
     return Rival(
         title=entry.title,
         note=entry.note,
-        model=browser_model(space, machine.support_vectors_, functions, decision, (), **more),
+        message=message,
+        model=browser_model(
+            space, machine.support_vectors_, functions, decision, (), regions=message is None, **more
+        ),
         variables=entry.variables,
         pairs=certificate.iterations,
         kernel_values=certificate.kernel_values,
         seconds=seconds,
-        train_wrong=int(wrong[~held].sum()),
-        held_wrong=int(wrong[held].sum()),
+        train_wrong=None if message else int(wrong[~held].sum()),
+        held_wrong=None if message else int(wrong[held].sum()),
         ambiguous=None if unclear is None else int(unclear.sum()),
         finished=certificate.status in ("optimal", "stationary"),
     )
@@ -217,10 +219,12 @@ def _mc_svm(space: Workspace, labels: np.ndarray) -> _Entry:
         rows = zip(machine.dual_coef_, classes.tolist(), strict=True)
         return [function(coef, 0.0, [label]) for coef, label in rows], "argmax", {}
 
-    estimator = MCSVC(beta=1 / space.C, **parameters(space))
     variables = len(classes) * len(labels)
+    options = parameters(space)
+    options["max_iter"] = min(options["max_iter"], max(1000, MC_WORK // variables))
+    estimator = MCSVC(beta=1 / space.C, **options)
     note = f"β = 1/C = {short(1 / space.C)}"
-    return _Entry(TITLES[2], note, estimator, variables, read, _once, most=MC_VARIABLES)
+    return _Entry(TITLES[2], note, estimator, variables, read, _once)
 
 
 def _ad_svm(space: Workspace, labels: np.ndarray) -> _Entry:
@@ -231,7 +235,9 @@ def _ad_svm(space: Workspace, labels: np.ndarray) -> _Entry:
         scale = clear_value(0.5 * machine.prototypes_.distances() ** 2)
         return prototype_functions(machine, classes.tolist()), "argmax", {"scale": scale}
 
-    note = f"μ = {short(mu)}" if mu == space.mu else f"μ = {short(mu)}, the smallest that these points allow"
+    note = f"μ = {short(mu)}" + (
+        "" if mu == space.mu else ", the least possible" if mu > space.mu else ", the most"
+    )
     estimator = ADSVC(mu=mu, rule=space.decision_rule, **parameters(space))
     return _Entry(TITLES[3], note, estimator, len(labels), read, _once)
 
@@ -361,31 +367,36 @@ def stage_data(space: Workspace, outcome: Comparison, height: int | str) -> dict
 
 def numbers(outcome: Comparison, rival: Rival) -> list[dict[str, Any]]:
     """The rows under a machine's picture: name, value, and whether it is the best or the browser fills it in."""
-    if rival.model is None:
-        return []
     n_held = int(outcome.held.sum())
-    n_train = len(outcome.held) - n_held
-    wrongs = [other.held_wrong for other in outcome.rivals if other.model is not None]
-    pairs = f"{rival.pairs:,}" + ("" if rival.finished else ", stopped")
-    unclear = "never" if rival.ambiguous is None else share(rival.ambiguous, len(outcome.held))
+    wrongs = [other.held_wrong for other in outcome.rivals if other.held_wrong is not None]
+    best = rival.held_wrong is not None and rival.held_wrong == min(wrongs) < max(wrongs)
+    unclear = share(rival.ambiguous, len(outcome.held)) if rival.ambiguous is not None else "never"
+    trained = rival.model is not None
+    rows = {
+        "Variables": f"{rival.variables:,}",
+        "Pairs moved": f"{rival.pairs:,}" + ("" if rival.finished else ", stopped"),
+        "Kernel values": f"{rival.kernel_values:,}",
+        "Time": f"{1000 * rival.seconds:,.0f} ms",
+        "Training error": share(rival.train_wrong, len(outcome.held) - n_held),
+        "Held-out error": share(rival.held_wrong, n_held),
+        "Ambiguous points": unclear,
+        "Hatched": "nothing",
+    }
     return [
-        {"name": "Variables", "value": f"{rival.variables:,}"},
-        {"name": "Pairs moved", "value": pairs},
-        {"name": "Kernel values", "value": f"{rival.kernel_values:,}"},
-        {"name": "Time", "value": f"{1000 * rival.seconds:,.0f} ms"},
-        {"name": "Training error", "value": share(rival.train_wrong, n_train)},
         {
-            "name": "Held-out error",
-            "value": share(rival.held_wrong, n_held),
-            "best": rival.held_wrong == min(wrongs) < max(wrongs),
-        },
-        {"name": "Ambiguous points", "value": unclear},
-        {"name": "Hatched", "value": "nothing", "hatched": bool(rival.model.get("hatch"))},
+            "name": name,
+            "value": value if trained else "–",
+            "best": best and name == "Held-out error",
+            "hatched": name == "Hatched" and rival.model is not None and bool(rival.model.get("hatch")),
+        }
+        for name, value in rows.items()
     ]
 
 
-def share(count: int, n: int) -> str:
+def share(count: int | None, n: int) -> str:
     """A count and what part of n it is."""
+    if count is None:
+        return "–"
     return f"{count} of {n} ({100 * count / n:.1f} %)" if n else "no points"
 
 
@@ -394,7 +405,10 @@ def words(outcome: Comparison, space: Workspace) -> str:
     if outcome.message:
         return ""
     if len(space.present()) == 2:
-        return "With two classes nothing is ambiguous. Add a third class: press 3 and click."
+        return (
+            "With two classes nothing is ambiguous. Press 3 and click to add a third class, or choose an example "
+            "with more, such as Four corners."
+        )
     return (
         "Hatched is ambiguous. One against the rest: no class claims the place, or several do. One against one: "
         "several classes share the most votes. The larger values then decide. MC-SVM and AD-SVM decide all at once."

@@ -190,12 +190,12 @@ def nu(space: Workspace) -> None:
     )
 
 
-def mu(space: Workspace) -> None:
+def mu(space: Workspace, label: str = "μ") -> None:
     """Slider for mu."""
     slider(
         space,
         "mu",
-        "μ",
+        label,
         MU_GRID,
         "Largest weight of a point in its reduced hull: 1 leaves the whole hull, 1/n only the mean.",
     )
@@ -271,10 +271,10 @@ def _loss(space: Workspace) -> None:
     )
 
 
-def decision_rule(space: Workspace) -> None:
+def decision_rule(space: Workspace, label: str = "Decision") -> None:
     """Choose the decision rule of the AD-SVM."""
     st.selectbox(
-        "Decision",
+        label,
         DECISION_RULES,
         format_func=DECISION_RULE_NAMES.__getitem__,
         help="Thesis: w·(x − v), equation 2.2.20. Nearest: the class of the nearest prototype.",

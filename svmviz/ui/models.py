@@ -293,12 +293,18 @@ def _ad_svm(space: Workspace) -> Fit:
     )
     facts, table = _prototype_rows(space, owners, distances, _weights(status))
     error = _error(machine.predict(space.points), space.labels)
-    note = None
-    if _meet(machine.certificate_):
+    note = coincidence(machine)
+    if note:
         model["regions"], error = False, ""
-        note = MEETING if len(owners) == 2 else "All prototypes coincide"
-        note += ": choose a smaller μ, or another kernel."
     return Fit(None, model, (), machine.certificate_, error, note, facts, table)
+
+
+def coincidence(machine: ADSVC) -> str | None:
+    """One sentence when the prototypes lie in one place, so that the machine decides nothing."""
+    if not _meet(machine.certificate_):
+        return None
+    what = MEETING if len(machine.prototype_class_) == 2 else "All prototypes coincide"
+    return f"{what}: choose a smaller μ, or another kernel."
 
 
 def prototype_functions(machine: ADSVC, present: list[int]) -> list[dict[str, Any]]:

@@ -173,19 +173,21 @@ def test_a_burst_of_clicks_on_different_panels_loses_none(page, serve):
     assert shown(page, 0)["Ambiguous points"].split()[2] == str(n + 16)
 
 
-def test_one_class_is_a_sentence_and_no_numbers(page, serve):
+def test_one_class_is_a_sentence_and_the_panels_keep_their_size(page, serve):
     open_classes(page, serve)
+    height = page.locator(".compare-board").first.bounding_box()["height"]
     page.get_by_role("button", name="Clear").click()
     page.mouse.click(*place(page, 0, 0, 0))
     settle(page)
+    assert page.locator(".compare-board").first.bounding_box()["height"] == height
     messages = page.locator(".compare-panel .board-message").all_text_contents()
     assert all("second class" in message for message in messages)
-    assert page.locator(".compare-number").count() == 0
+    assert set(shown(page, 2).values()) == {"–"}
     page.keyboard.press("2")
     page.mouse.click(*place(page, 3, 1, 1))
     settle(page)
     assert "third class" in page.locator(".compare-words").text_content()
-    assert page.locator(".compare-number").count() == 32
+    assert shown(page, 2)["Variables"] == "4"
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (1024, 768), (390, 844)])

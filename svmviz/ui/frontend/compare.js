@@ -29,7 +29,8 @@ class ComparePanel {
     this.title.textContent = data.title;
     this.note.textContent = data.note;
     const text = JSON.stringify(data.model);
-    if (text !== this.modelText) this.board.setModel(data.model); // an unchanged model keeps its picture
+    // An unchanged model keeps its picture.
+    if (text !== this.modelText) this.board.setModel(data.model?.regions === false ? null : data.model);
     this.modelText = text;
     this.board.setMessage(data.message);
     this.#showNumbers(data.numbers);
@@ -136,6 +137,8 @@ class Compare {
     if (fresh) this.setScene({ points: meta.points });
     this.busy = true;
     this.panels.forEach((panel, k) => panel.update(meta.panels[k]));
+    const anyBest = meta.panels.some(({ numbers }) => numbers.some(({ best }) => best));
+    this.lead.setLegendItems(anyBest ? [["best", "fewest held-out errors"]] : []);
     for (const board of this.boards) {
       board.setHollow(meta.held, fresh ? null : ids);
       board.redraw();
