@@ -48,6 +48,12 @@ Array = np.ndarray
 TOLERANCE = 1e-6
 """Hulls that nearly touch need a better solution than a drawing of the boundary does."""
 
+MANY, ROUGH_TOLERANCE = 1000, 1e-4
+"""Of more samples than so many the slider would have to wait for that tolerance: this one is used."""
+
+MOST_AXES = 60
+"""Of a kernel that is not semidefinite: what the first touch is worked out from is a rough picture anyway."""
+
 PAIR_LIMIT = 20_000
 """Most pairs that a solution may move: the slider must not wait."""
 
@@ -148,7 +154,8 @@ def two_hulls(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | None]:
     }
     if space.kernel == "linear":
         return geometry, None
-    machine = MuSVC(mu=mu, tol=TOLERANCE, max_iter=PAIR_LIMIT, **kernel_parameters(space))
+    tol = TOLERANCE if len(two.rows) <= MANY else ROUGH_TOLERANCE
+    machine = MuSVC(mu=mu, tol=tol, max_iter=PAIR_LIMIT, **kernel_parameters(space))
     machine.fit(space.points[two.rows], two.codes)
     prototypes = machine.prototypes_
     apart = not is_overlap(touch, mu)
@@ -314,7 +321,7 @@ def _shared(some: Array, others: Array) -> int:
 def _coordinates(space: Workspace, rows: Array) -> Array:
     """Coordinates with the inner products of the kernel, without those that are only rounding."""
     K = gram(space, rows)
-    count = math.comb(space.degree + 2, 2) if space.kernel == "poly" else len(K)
+    count = math.comb(space.degree + 2, 2) if space.kernel == "poly" else MOST_AXES
     coordinates = principal_components(K, min(count, len(K)))
     spread = np.ptp(coordinates, axis=0)
     return coordinates[:, spread > ROUNDING * spread.max()] if spread.any() else coordinates[:, :1]

@@ -2,6 +2,8 @@
 // function, so that hulls follow a slider or a dragged point at once. Tests hold one against the other.
 
 const HULL_TOL = 1e-12; // what a hull may be off by, and what is no corner, in units of the spread of the points
+const HULL_EXACT = 500; // points up to which that is the usual tolerance: beyond, hulls have thousands of corners
+const HULL_ROUGH_TOL = 1e-6; // the usual one then: a thousandth of a pixel
 const HULL_EPS = 2 ** -52;
 const HULL_FIRST_DIRECTIONS = 32;
 
@@ -122,7 +124,7 @@ class HullFrame {
  * @param {number} tol what the hull may be off by, relative to the spread of the points
  * @returns {ReducedHull}
  */
-function reducedHull(points, mu, tol = HULL_TOL) {
+function reducedHull(points, mu, tol = points.length > HULL_EXACT ? HULL_ROUGH_TOL : HULL_TOL) {
   return new ReducedHull(points, mu, Math.max(tol, HULL_TOL));
 }
 
