@@ -119,7 +119,7 @@ def compare(space: Workspace, held: np.ndarray) -> Comparison:
     if space.task == "regression":
         message = "These points are a curve. Choose an example with classes to compare machines for classes."
     if message:
-        return Comparison(message, tuple(Rival(title, "") for title in TITLES), held)
+        return Comparison(message, tuple(Rival(title, "") for title in TITLES), np.zeros_like(held))
     makers = (_one_against_rest, _one_against_one, _mc_svm, _ad_svm)
     return Comparison(None, tuple(_trained(space, held, make) for make in makers), held)
 

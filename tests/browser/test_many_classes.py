@@ -190,9 +190,16 @@ def test_one_class_is_a_sentence_and_the_panels_keep_their_size(page, serve):
     assert shown(page, 2)["Variables"] == "4"
 
 
-@pytest.mark.parametrize("size", [(1366, 768), (1024, 768), (390, 844)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_fits_every_screen(open_page, serve, size, scheme):
+@pytest.mark.parametrize(
+    ("size", "scheme", "abreast"),
+    [
+        ((1366, 768), "light", 4),
+        ((1024, 768), "dark", 4),
+        ((800, 1100), "light", 2),
+        ((390, 844), "dark", 1),
+    ],
+)
+def test_the_page_fits_every_screen(open_page, serve, size, scheme, abreast):
     phone = size[0] < 500
     page = open_page(
         viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, has_touch=phone, is_mobile=phone
@@ -200,11 +207,11 @@ def test_the_page_fits_every_screen(open_page, serve, size, scheme):
     open_classes(page, serve, "preset=iris")
     main = page.locator('[data-testid="stMain"]')
     assert main.evaluate("(main) => main.scrollWidth <= main.clientWidth")
-    if not phone:
+    if size[0] >= 1024:
         assert main.evaluate("(main) => main.scrollHeight <= main.clientHeight")
     cut = page.evaluate("""() => [...findStage().querySelectorAll(".compare-number, .compare-head")]
       .filter((row) => row.scrollWidth > row.clientWidth + 1).map((row) => row.textContent)""")
     assert cut == []
     boxes = [panel.bounding_box() for panel in page.locator(".compare-board").all()]
-    assert len({box["x"] for box in boxes}) == (1 if phone else 4)
+    assert len({box["x"] for box in boxes}) == abreast
     assert min(box["height"] for box in boxes) >= 280
