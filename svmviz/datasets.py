@@ -58,6 +58,8 @@ class Settings:
         Constant in the polynomial and the sigmoid kernel.
     epsilon : float, default 0.1
         Half the width of the regression tube, in units of y.
+    mu : float, default 0.1
+        Largest weight of a sample in a prototype.
     """
 
     kernel: str = "rbf"
@@ -66,6 +68,7 @@ class Settings:
     degree: int = 3
     coef0: float = 1.0
     epsilon: float = 0.1
+    mu: float = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +224,7 @@ PRESETS: dict[str, Preset] = {
         "Two normal clouds that overlap: the points on the wrong side sit at the bound C.",
         _overlapping,
         2,
-        Settings(kernel="linear", C=1.0),
+        Settings(kernel="linear", C=1.0, mu=0.04),
     ),
     "moons": Preset(
         "Moons",
@@ -274,14 +277,14 @@ PRESETS: dict[str, Preset] = {
     ),
     "three_classes": Preset(
         "Three classes",
-        "One against one: a machine for every two classes, then a vote.",
+        "Three clouds that touch in the middle: each machine for several classes parts them its own way.",
         _three_classes,
         10,
         Settings(C=1.0, gamma=0.5),
     ),
     "four_corners": Preset(
         "Four corners",
-        "Four classes, six machines: see where the votes tie.",
+        "Four classes, six ways to pair them: see where the votes tie.",
         _four_corners,
         11,
         Settings(kernel="linear", C=1.0),

@@ -11,7 +11,7 @@ from svmviz.clusters import kernel_kmeans
 from svmviz.kernels import GaussianKernel
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_clusters_are_as_many_and_as_large_as_asked_for(seed):
     rng = np.random.default_rng(seed)

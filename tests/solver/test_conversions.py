@@ -114,7 +114,7 @@ def test_a_converted_machine_can_be_pickled_and_predicts_new_samples():
     assert convert(OneVsOneSVC().fit(X, y), NuSVC, X, y).nu > 0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_round_trips_on_random_data(seed):
     rng = np.random.default_rng(seed)

@@ -125,7 +125,7 @@ def test_hull_is_its_support_function(kind):
         check_hull(points, mu, weighted_hull(points, mu))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(seed=SEEDS, kind=st.sampled_from(list(KINDS)))
 def test_hull_of_any_set(seed, kind):
     rng = np.random.default_rng(seed)
@@ -149,7 +149,7 @@ def test_corners_far_away_stay_corners_when_rounded(seed):
     check_hull(points, mu, weighted_hull(points, mu))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     corners=st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=1, max_size=9),
     parts=st.integers(1, 9),
@@ -161,7 +161,7 @@ def test_hull_of_few_integers(corners, parts, more):
     check_hull(points, mu, weighted_hull(points, mu))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=SEEDS)
 def test_hulls_are_nested(seed):
     rng = np.random.default_rng(seed)
@@ -176,7 +176,7 @@ def test_hulls_are_nested(seed):
     assert len(reduced_hull(points, 1 / len(points))) == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=SEEDS, kind=st.sampled_from(["normal", "uniform", "grid", "circle", "one coordinate x 1e6"]))
 def test_with_mu_one_it_is_the_convex_hull(seed, kind):
     points = point_set(np.random.default_rng(seed), kind, 60)
@@ -206,7 +206,7 @@ def test_many_scores_are_made_in_blocks(monkeypatch):
     np.testing.assert_allclose(support(points, 0.1, DIRECTIONS), reach, atol=1e-14)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS)
 def test_support_in_any_dimension_is_the_optimum_of_a_linear_program(seed):
     rng = np.random.default_rng(seed)
@@ -273,7 +273,7 @@ def common_mu(rng, a, b):
     return max(some_mu(rng, n), 1 / n)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(seed=SEEDS)
 def test_nearest_points_against_an_independent_solver(seed):
     rng = np.random.default_rng(seed)
@@ -309,7 +309,7 @@ def check_nearest(found, a, b, mu):
         assert support(b - found.b, mu, [-towards])[0] <= slack
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(seed=SEEDS)
 def test_nearest_points_of_badly_scaled_classes(seed):
     rng = np.random.default_rng(seed)
@@ -353,7 +353,7 @@ def test_touching_in_a_corner_counts_as_meeting():
     assert not overlap(square, square + np.array([1.0 + 1e-9, 0.3]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(seed=SEEDS)
 def test_hulls_meet_from_the_critical_mu_on(seed):
     rng = np.random.default_rng(seed)
@@ -388,7 +388,7 @@ def meeting_mu(a, b, direction):
     return math.inf if gap(1.0) > 0 else brentq(gap, least, 1.0, xtol=1e-16, rtol=4 * EPS)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=SEEDS)
 def test_critical_mu_is_exact(seed):
     rng = np.random.default_rng(seed)
@@ -405,7 +405,7 @@ def test_critical_mu_is_exact(seed):
     assert (found or 0.0) == pytest.approx(expected, rel=1e-11)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS)
 def test_critical_mu_does_not_depend_on_units_and_origin(seed):
     rng = np.random.default_rng(seed)
@@ -417,7 +417,7 @@ def test_critical_mu_does_not_depend_on_units_and_origin(seed):
         assert critical_mu(a * 1e3 + 1e8, b * 1e3 + 1e8) == pytest.approx(found, rel=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=SEEDS, dim=st.integers(1, 6))
 def test_critical_mu_in_any_dimension(seed, dim):
     rng = np.random.default_rng(seed)

@@ -100,7 +100,7 @@ def test_several_prototypes_tell_apart_what_one_cannot():
     assert two.score(X, y) == 1.0  # the nearest of four prototypes, one in each heap
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_prototypes_link_and_score_as_they_should(seed):
     rng = np.random.default_rng(seed)

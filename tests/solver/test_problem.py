@@ -15,14 +15,14 @@ from svmviz.machines import mc_svm, svc
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(seed=SEEDS)
 def test_start_is_feasible(seed):
     problem = random_groups(np.random.default_rng(seed)).problem
     assert problem.is_feasible(problem.start())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS)
 def test_gap_is_the_value_of_a_linear_program(seed):
     case = random_groups(np.random.default_rng(seed))
@@ -33,7 +33,7 @@ def test_gap_is_the_value_of_a_linear_program(seed):
     np.testing.assert_allclose(problem.gap(z, g), g @ z - found.fun, rtol=1e-7, atol=1e-7)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS)
 def test_gap_bounds_the_distance_anywhere(seed):
     case = random_groups(np.random.default_rng(seed))
@@ -43,7 +43,7 @@ def test_gap_bounds_the_distance_anywhere(seed):
     assert case.problem.gap(z, g) >= case.problem.objective(z, g) - best.value - 1e-8
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS)
 def test_columns_blocks_and_products_agree(seed):
     case = random_groups(np.random.default_rng(seed))

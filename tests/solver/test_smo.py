@@ -87,7 +87,7 @@ def test_nasty_problems_end_and_say_how():
     assert {"optimal", "stationary"} <= seen
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 2**32 - 1), rule=st.sampled_from(NAMES))
 def test_any_number_of_groups(seed, rule):
     case = random_groups(np.random.default_rng(seed))
@@ -95,7 +95,7 @@ def test_any_number_of_groups(seed, rule):
     check_against_oracle(case, solution, optimum(case.problem, case.hessian), 1e-8)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1), rule=st.sampled_from(NAMES))
 def test_every_pair_lowers_the_objective_and_stays_feasible(seed, rule):
     case = random_groups(np.random.default_rng(seed))

@@ -220,7 +220,7 @@ def test_the_gap_is_a_bound_in_floating_point_too():
     assert tight > 80
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(seed=SEEDS)
 def test_the_bound_holds_in_any_open_box(seed):
     """Groups, sums and couplings of all kinds, some bounds taken away; where no diagonal helps it may be infinite."""

@@ -77,7 +77,7 @@ def test_moving_the_samples_moves_the_stop_of_the_thesis_and_not_the_other():
         assert certificate.objective >= best - 1e-9
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_whatever_the_thresholds_it_ends_and_says_how(seed):
     rng = np.random.default_rng(seed)
