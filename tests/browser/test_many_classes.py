@@ -214,4 +214,4 @@ def test_the_page_fits_every_screen(open_page, serve, size, scheme, abreast):
     assert cut == []
     boxes = [panel.bounding_box() for panel in page.locator(".compare-board").all()]
     assert len({box["x"] for box in boxes}) == abreast
-    assert min(box["height"] for box in boxes) >= 280
+    assert min(box["height"] for box in boxes) >= 220
