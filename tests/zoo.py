@@ -137,3 +137,22 @@ def make_ad_svm_with_prototypes(rng, codes):
     prototype[: 2 * n_classes] = np.arange(2 * n_classes)  # every one has a sample
     links = np.kron(ad_svm.class_links(n_classes), np.ones((2, 2)))
     return ad_svm.dual_problem(prototype, random_mu(rng, prototype), links)
+
+
+def make_ad_svm_of_unequal_clusters(rng, codes):
+    """AD-SVM with one to three prototypes a class, of any sizes, and class weights of which some are 0."""
+    n_classes = int(codes.max()) + 1
+    counts = np.minimum(rng.integers(1, 4, n_classes), np.bincount(codes))
+    owner = np.repeat(np.arange(n_classes), counts)
+    first = np.cumsum(counts) - counts
+    prototype = np.empty(len(codes), dtype=int)
+    for r in range(n_classes):
+        rows = np.flatnonzero(codes == r)
+        each = np.concatenate([np.arange(counts[r]), rng.integers(0, counts[r], len(rows) - counts[r])])
+        prototype[rows] = first[r] + rng.permutation(each)
+    weights = np.triu(
+        rng.uniform(0, 3, (n_classes, n_classes)) * (rng.random((n_classes, n_classes)) < 0.7), 1
+    )
+    weights[0, 1] += 0.1
+    links = ad_svm.class_links(n_classes, weights + weights.T)[np.ix_(owner, owner)]
+    return ad_svm.dual_problem(prototype, random_mu(rng, prototype), links)

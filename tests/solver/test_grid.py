@@ -59,7 +59,7 @@ def compare(ours, theirs, value, X):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("data", DATA)
 class TestGrid:
-    """Decision values to 1e-5 at a tight tolerance; a share nu of no whole number of samples keeps the bias unique."""
+    """Decision values to 1e-5 at a tight tolerance; a nu of no whole number of samples keeps the bias unique."""
 
     def test_svc(self, data, kernel):
         X, y = classes(data)

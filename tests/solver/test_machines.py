@@ -6,12 +6,19 @@ from oracle import optimum
 from scipy.optimize import minimize as scipy_minimize
 from sklearn import datasets, svm
 from sklearn.preprocessing import scale
-from zoo import make_ad_svm, make_ad_svm_with_prototypes, make_weighted_ad_svm, random_samples
+from zoo import (
+    make_ad_svm,
+    make_ad_svm_of_unequal_clusters,
+    make_ad_svm_with_prototypes,
+    make_weighted_ad_svm,
+    random_mu,
+    random_samples,
+)
 
 from svmviz.errors import InvalidProblemError
 from svmviz.gram import Hessian
 from svmviz.kernels import GaussianKernel, make_kernel
-from svmviz.machines import ad_svm, mc_svm, nu_svc, nu_svr, one_class, svc
+from svmviz.machines import ad_svm, mc_svm, nu_svc, nu_svr, one_class, svc, svr
 from svmviz.smo import Options, minimize
 from svmviz.smo.selection import NAMES
 
@@ -25,6 +32,45 @@ KERNELS = [
 ]
 # A share nu of the samples that is no whole number keeps a multiplier free, and so the bias unique.
 TIGHT = Options(tol=1e-10)
+
+
+def random_weights(rng, n):
+    """Weights of which some are 0, but not the first four."""
+    weights = rng.choice([0.0, 0.5, 1.0, 3.0], n)
+    weights[:4] = 1.0
+    return weights
+
+
+def make_one_against_the_rest(rng, codes):
+    signs = np.where(codes == codes[0], 1.0, -1.0)
+    return svc.dual_problem(signs, float(10 ** rng.uniform(-3, 3)) * random_weights(rng, len(codes)))
+
+
+def make_svr(rng, codes):
+    targets, epsilon = codes + rng.normal(size=len(codes)), float(rng.choice([0.0, 0.1, 1.0, 20.0]))
+    return svr.dual_problem(
+        targets, float(10 ** rng.uniform(-3, 3)) * random_weights(rng, len(codes)), epsilon
+    )
+
+
+def make_mu_svm(rng, codes):
+    return ad_svm.dual_problem(codes, random_mu(rng, codes), ad_svm.class_links(2))
+
+
+def make_weighted_nu_svc(rng, codes):
+    signs, weights = np.where(codes == 0, -1.0, 1.0), random_weights(rng, len(codes))
+    most = nu_svc.largest_nu(signs, weights)
+    nu = most if rng.random() < 0.2 else float(rng.uniform(0.02, most))
+    return nu_svc.dual_problem(signs, nu, weights)
+
+
+def make_weighted_mc_svm(rng, codes):
+    beta = float(10 ** rng.uniform(-1, 1))
+    return mc_svm.dual_problem(codes, int(codes.max()) + 1, beta, random_weights(rng, len(codes)))
+
+
+def make_weighted_one_class(rng, codes):
+    return one_class.dual_problem(len(codes), float(rng.uniform(0.02, 1)), random_weights(rng, len(codes)))
 
 
 def make_nu_svc(rng, codes):
@@ -47,6 +93,13 @@ def make_mc_svm(rng, codes):
 
 
 MACHINES = [
+    make_one_against_the_rest,
+    make_svr,
+    make_mu_svm,
+    make_weighted_nu_svc,
+    make_weighted_one_class,
+    make_weighted_mc_svm,
+    make_ad_svm_of_unequal_clusters,
     make_nu_svc,
     make_nu_svr,
     make_one_class,
@@ -57,19 +110,22 @@ MACHINES = [
 ]
 
 
+TWO_CLASSES = [make_mu_svm, make_nu_svc, make_weighted_nu_svc]
+
+
 @pytest.mark.parametrize("make", MACHINES)
 def test_objectives_are_those_of_an_independent_solver(make):
     rng = np.random.default_rng(11)
     solved = exact = 0
     for k in range(PROBLEMS):
-        n_classes = 2 if make is make_nu_svc else int(rng.integers(2, 7))
+        n_classes = 2 if make in TWO_CLASSES else int(rng.integers(2, 7))
         _, codes, K = random_samples(rng, n_classes)
         problem = make(rng, codes)
         hessian = Hessian(problem, K, True)
         best = optimum(problem, hessian, SMALLEST)
-        solution = minimize(problem, hessian, Options(tol=1e-8, selection=NAMES[k % 3]))
+        solution = minimize(problem, hessian, Options(tol=1e-9, selection=NAMES[k % 3]))
         certificate = solution.certificate
-        # Near the end the objective can stand still in floating point while the violation is still above 1e-8.
+        # Near the end the objective can stand still in floating point while the violation is still above 1e-9.
         assert certificate.status in ("optimal", "no progress"), k
         assert certificate.violation <= 1e-5, k
         exact += certificate.status == "optimal"
@@ -79,8 +135,9 @@ def test_objectives_are_those_of_an_independent_solver(make):
         solved += 1
         size = max(abs(best.value), SMALLEST)
         assert abs(certificate.objective - best.value) <= 1e-7 * size, k
-        assert certificate.gap >= certificate.objective - best.value - 1e-8 * size, k
-    assert solved >= 0.85 * PROBLEMS
+        unsure = best.value - best.lower + 1e-8 * size
+        assert certificate.gap >= certificate.objective - best.value - unsure, k
+    assert solved >= 0.8 * PROBLEMS
     assert exact >= 0.98 * PROBLEMS
 
 
