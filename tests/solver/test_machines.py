@@ -110,6 +110,8 @@ MACHINES = [
 ]
 
 
+# Hulls that all but touch have a squared distance of 1e-8, of which a violation of 1e-8 leaves no digit.
+TOL = {make_mu_svm: 1e-10}
 TWO_CLASSES = [make_mu_svm, make_nu_svc, make_weighted_nu_svc]
 
 
@@ -123,9 +125,9 @@ def test_objectives_are_those_of_an_independent_solver(make):
         problem = make(rng, codes)
         hessian = Hessian(problem, K, True)
         best = optimum(problem, hessian, SMALLEST)
-        solution = minimize(problem, hessian, Options(tol=1e-9, selection=NAMES[k % 3]))
+        solution = minimize(problem, hessian, Options(tol=TOL.get(make, 1e-8), selection=NAMES[k % 3]))
         certificate = solution.certificate
-        # Near the end the objective can stand still in floating point while the violation is still above 1e-9.
+        # Near the end the objective can stand still in floating point while the violation is still above tol.
         assert certificate.status in ("optimal", "no progress"), k
         assert certificate.violation <= 1e-5, k
         exact += certificate.status == "optimal"
