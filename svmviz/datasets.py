@@ -185,6 +185,11 @@ def _four_corners(rng: np.random.Generator) -> Dataset:
     return _classes(*(_cloud(rng, 22, corner, 0.5) for corner in corners))
 
 
+def _six_classes(rng: np.random.Generator) -> Dataset:
+    angles = np.pi / 2 - 2 * np.pi * np.arange(6) / 6
+    return _classes(*(_cloud(rng, 18, (2 * np.cos(a), 2 * np.sin(a)), 0.5) for a in angles))
+
+
 def _sine(rng: np.random.Generator) -> Dataset:
     x = np.sort(rng.uniform(0, 6.3, 70))
     return _pairs(x, np.sin(x) + 0.15 * rng.standard_normal(70))
@@ -287,6 +292,13 @@ PRESETS: dict[str, Preset] = {
         "Four classes, six ways to pair them: see where the votes tie.",
         _four_corners,
         11,
+        Settings(kernel="linear", C=1.0),
+    ),
+    "six_classes": Preset(
+        "Six classes",
+        "Six classes on a ring: fifteen pairs, and as many distances.",
+        _six_classes,
+        14,
         Settings(kernel="linear", C=1.0),
     ),
     "sine": Preset(

@@ -50,6 +50,8 @@ class _PrototypeClassifier(Classifier):
     ) -> None:
         """Keep what a solution says over the samples X with the Gram matrix K."""
         self.prototype_class_ = owner
+        self.cluster_ = np.empty(len(X), dtype=int)
+        self.cluster_[problem.sample] = problem.group
         self.prototypes_ = ad_svm.read(problem, solution.z, K)
         self.certificate_ = solution.certificate
         self.support_ = np.flatnonzero(self.prototypes_.coef.any(axis=0))
@@ -88,6 +90,8 @@ class ADSVC(_PrototypeClassifier, ScoreClassifier):
         w_r, b_r and rho_r (2.2.16 to 2.2.18): `prototypes_.normals`, `prototypes_.b` and `prototypes_.rho`.
     prototype_class_ : ndarray (n_prototypes in all,) of int
         Position in `classes_` of the class of each prototype.
+    cluster_ : ndarray (n_samples,) of int
+        The prototype that each training sample is for.
     support_, support_vectors_, n_iter_, certificate_
         As for `SVR`.
     dual_coef_ : ndarray (n_prototypes in all, n_support)

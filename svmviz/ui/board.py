@@ -69,6 +69,22 @@ def parse_mu(value: object) -> float | None:
     return float(mu) if _is_number(mu) and 0 < mu <= 1 else None
 
 
+def parse_weights(value: object) -> dict[tuple[int, int], float] | None:
+    """Read weights of class pairs, ``{"seq": int, "weights": [[a, b, weight], ...]}`` with a < b, or None."""
+    rows = value.get("weights") if isinstance(value, Mapping) else None
+    if not isinstance(rows, list | tuple) or len(rows) > MAX_CLASSES * (MAX_CLASSES - 1) // 2:
+        return None
+    weights = {}
+    for row in rows:
+        if not isinstance(row, list | tuple) or len(row) != 3:
+            return None
+        a, b, weight = row
+        if not (_is_count(a) and _is_count(b) and a < b < MAX_CLASSES and _is_number(weight) and weight >= 0):
+            return None
+        weights[int(a), int(b)] = float(weight)
+    return weights
+
+
 def _sequence(value: object) -> int:
     """Return the sequence number of a message from the browser, 0 if there was none."""
     seq = value.get("seq") if isinstance(value, Mapping) else None
@@ -128,6 +144,7 @@ def stage(
     on_edit: Callable[[Edit], object] | None = None,
     on_position: Callable[[int], None] | None = None,
     on_mu: Callable[[float], None] | None = None,
+    on_weights: Callable[[dict[tuple[int, int], float]], None] | None = None,
     steps: Any = None,
 ) -> None:
     """Mount the Board (``data["mode"] == "board"``), the Player (``"player"``) or a geometry (``"geometry"``).
@@ -149,6 +166,8 @@ def stage(
         Called with the Player's position when it pauses or a scrub ends.
     on_mu : callable, optional
         Called with the mu from 0 to 1 that the person chose on the slider of a geometry.
+    on_weights : callable, optional
+        Called with the weights of all pairs of classes (a, b), a < b, after one of them was chosen.
     steps : DataFrame, optional
         The columns of the Player's trace; they travel as Arrow.
     """
@@ -169,14 +188,21 @@ def stage(
         if mu is not None and on_mu is not None:
             on_mu(mu)
 
+    def take_weights() -> None:
+        weights = parse_weights(_state(key, "weights"))
+        if weights is not None and on_weights is not None:
+            on_weights(weights)
+
     if meta["mode"] == "geometry":
         meta["mu_ack"] = _sequence(_state(key, "mu"))
+        meta["weights_ack"] = _sequence(_state(key, "weights"))
     _component()(
         key=key,
         data=meta if steps is None else {"meta": meta, "steps": steps},
         on_edit_change=take_edit,
         on_position_change=take_position,
         on_mu_change=take_mu,
+        on_weights_change=take_weights,
     )
 
 

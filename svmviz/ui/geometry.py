@@ -14,20 +14,28 @@ the Board (`Workspace.scene`, "model" may be None) and one more entry, "geometry
     critical    the mu of the first touch, "never", "always", or None when nobody knows
     note        one sentence more, or None
     shift    *  how far the boundary of nu-SVC lies from the line halfway, in the direction of v+ (kind "hulls")
+    least       the smallest mu where it is not 1 over the smallest hull (clusters may change with mu), or None
+    pairs       [[a, b, weight]] of all pairs of classes: in place of links, with a slider each (kind "distances")
+    certificate {"objective": number, "gap": text, "status": text} of the solution, or None (kind "distances")
+    rule        "thesis" or "nearest", which draws the regions (kind "distances")
+    lines       [what its boundary is called, what that of the other rule is called] (kind "distances")
+    counts   *  {"samples", "disagree", "thesis", "nearest"}: samples on which the rules disagree, and that each of
+                them gets wrong (kind "distances")
     words       [{"head": text, "text": text}] in place of the browser's own sentences (kind "distances" only)
     weights  *  (P, n) weights of the workspace's points in the prototypes
     distances * (P, P) distances between the prototypes, in feature space
     plane    *  {"points": [n times [x, y], or None for points that take no part], "prototypes": [P times [x, y]],
                 "axes": [name, name]}
 
-The browser sends the mu that the person chose; `stage(on_mu=...)` hands it on, one message at a time.
+The browser sends the mu and the weights that the person chose; `stage(on_mu=..., on_weights=...)` hands them on, one
+message at a time.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,12 +117,21 @@ def hulls_data(space: Workspace, height: int | str) -> dict[str, Any]:
     dict
         For `svmviz.ui.board.stage`; with a message and no geometry when there are no two classes.
     """
+    return geometry_data(space, height, two_hulls)
+
+
+def geometry_data(
+    space: Workspace,
+    height: int | str,
+    build: Callable[[Workspace], tuple[dict[str, Any], dict[str, Any] | None]],
+) -> dict[str, Any]:
+    """What a page of hulls shows: a message, or what `build` makes of the workspace, geometry and model."""
     message = hulls_message(space)
     model = geometry = None
     if message is None:
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                geometry, model = two_hulls(space)
+                geometry, model = build(space)
         except InvalidProblemError as error:
             message = str(error)
     return {**space.scene(height, message), "mode": "geometry", "model": model, "geometry": geometry}
@@ -126,7 +143,7 @@ def hulls_message(space: Workspace) -> str | None:
         return (
             "Reduced hulls belong to classes: choose Classes under Points, and these points get theirs back."
         )
-    return checked(space)
+    return checked(space, "mu_svm")
 
 
 def two_hulls(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -167,7 +184,7 @@ def two_hulls(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | None]:
         else ["largest spread", "second largest"]
     )
     geometry |= solution_entries(space, two.rows, prototypes, plane, axes)
-    notes = (geometry["note"], _note(space, K, apart, machine.certificate_))
+    notes = (geometry["note"], kernel_note(space, K, apart, machine.certificate_))
     geometry["note"] = " ".join(note for note in notes if note) or None
     if not apart:
         return geometry, None
@@ -245,7 +262,8 @@ def _left_out(space: Workspace, two: TwoClasses) -> str | None:
     return f"Points of {', '.join(others)} take no part: choose which two classes do above."
 
 
-def _note(space: Workspace, K: Array, apart: bool, certificate: Certificate) -> str | None:
+def kernel_note(space: Workspace, K: Array, apart: bool, certificate: Certificate) -> str | None:
+    """One sentence where a solution in the space of a kernel means less than it seems, otherwise None."""
     if space.kernel == "sigmoid":
         spread = np.linalg.eigvalsh(K)
         if spread[0] < -1e-9 * abs(spread[-1]):

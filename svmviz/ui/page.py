@@ -14,11 +14,13 @@ from svmviz.ui.board import load_frontend
 from svmviz.ui.workspace import Workspace
 
 WORKSPACE, LESSON, HULLS = "app.py", "pages/1_SMO_step_by_step.py", "pages/2_Reduced_convex_hulls.py"
+DISTANCES = "pages/3_All_distances.py"
 CLASSES = "pages/4_Many_classes.py"
 PAGES = {
     WORKSPACE: "Draw and fit",
     LESSON: "SMO step by step",
     HULLS: "Reduced convex hulls",
+    DISTANCES: "All distances",
     CLASSES: "Many classes",
 }
 

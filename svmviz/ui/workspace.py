@@ -244,6 +244,11 @@ class Workspace:
         weights = [[self.pair_weights.get((min(a, b), max(a, b)), 1.0) for b in present] for a in present]
         return np.array(weights) * (1 - np.eye(len(present)))
 
+    def set_weights(self, weights: dict[tuple[int, int], float]) -> None:
+        """Take over weights of class pairs; those of other pairs stay."""
+        merged = {**self.pair_weights, **weights}
+        self.pair_weights = {pair: weight for pair, weight in merged.items() if weight != 1}
+
     def mu_value(self, labels: np.ndarray) -> float:
         """`mu`, moved into the range that is feasible for these labels: 1 over the smallest class, to 1."""
         counts = np.unique(labels, return_counts=True)[1]

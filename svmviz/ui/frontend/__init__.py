@@ -26,6 +26,7 @@ SCRIPTS = (
     "geometry.js",
     "plane.js",
     "hull_words.js",
+    "distances.js",
     "geometry_view.js",
     "pair_chart.js",
     "pair_marks.js",

@@ -370,6 +370,32 @@ function cellSegments(i, j, [a, b, c, d]) {
   });
 }
 
+/** Pieces [[x0, y0], [x1, y1]] joined where they meet: dashes then run along the whole of a line. */
+function joinedPaths(pieces) {
+  const key = ([x, y]) => `${x.toFixed(6)} ${y.toFixed(6)}`;
+  const meeting = new Map();
+  for (const piece of pieces) {
+    for (const end of piece) meeting.set(key(end), [...(meeting.get(key(end)) ?? []), piece]);
+  }
+  const used = new Set();
+  const beyond = (from) => {
+    const path = [];
+    for (let at = from; ;) {
+      const next = meeting.get(key(at)).find((piece) => !used.has(piece));
+      if (!next) return path;
+      used.add(next);
+      at = key(next[0]) === key(at) ? next[1] : next[0];
+      path.push(at);
+    }
+  };
+  return pieces.flatMap((piece) => {
+    if (used.has(piece)) return [];
+    used.add(piece);
+    const [start, end] = piece;
+    return [[...beyond(start).reverse(), start, end, ...beyond(end)]];
+  });
+}
+
 const HATCH_PERIOD = 9; // pixels between two lines, measured along the axis
 
 /** Diagonal lines over the pixels of a raster that are marked, on a canvas as large as the plot. */
@@ -440,7 +466,14 @@ class RegionPicture {
     ctx.putImageData(image, 0, 0);
     this.hatching.update(map.ambiguous, width, height, frame, look);
     this.boundary = map.boundary();
+    this.rival = model.rival ? this.#rivalBoundary(model, nx, ny) : [];
     this.margins = levelsOf(model).flatMap((level) => levelPaths(fields[0], nx, ny, level));
+  }
+
+  /** Where another rule over the same centres would change its mind. */
+  #rivalBoundary({ rival, ...model }, nx, ny) {
+    const fields = rival.map((f) => this.lattice.values(f.coef, f.bias));
+    return joinedPaths(new RegionMap(fields, decisionOf({ ...model, functions: rival }), nx, ny).boundary());
   }
 
   /** Draw regions and lines into the frame. */
@@ -455,6 +488,8 @@ class RegionPicture {
       frame.top + (1 - y / (ny - 1)) * frame.height,
     ];
     strokePaths(ctx, this.margins, place, withAlpha(look.text, 0.75), 1.75, [7, 5]);
+    strokePaths(ctx, this.rival, place, withAlpha(look.background, 0.8), 5, []);
+    strokePaths(ctx, this.rival, place, look.text, 2, [8, 6]);
     strokePaths(ctx, this.boundary, place, look.background, 5.5, []);
     strokePaths(ctx, this.boundary, place, look.text, 2.75, []);
   }

@@ -14,7 +14,7 @@ const VERTEX_SPACING = 7; // pixels between two vertices that get a dot each
  * @param {object} geometry all optional:
  *   hulls: [{label, vertices: [[x, y]]}], counter-clockwise, as `reducedHull(...).vertices`
  *   prototypes: [{label, at: [x, y], name}]
- *   links: [{from, to, text}], from and to being numbers of prototypes
+ *   links: [{from, to, text, width}], from and to being numbers of prototypes; width in pixels, and text "" for none
  *   bisector: {from, to}, numbers of the prototypes halfway between which the line passes, at right angles in the
  *     units of the plane
  *   makers: [{at: [x, y], share}], samples that make what is pointed at; share from 0 to 1 is the size of their rings
@@ -69,7 +69,7 @@ function paintPrototypes(ctx, look, toPixel, frame, geometry) {
   ctx.lineCap = "round";
   if (bisector) paintBisector(ctx, look, toPixel, frame, prototypes[bisector.from].at, prototypes[bisector.to].at);
   paintMakers(ctx, look, makers.map(({ at, share }) => ({ place: toPixel(...at), share })), pointed && toPixel(...pointed));
-  for (const { from, to } of links) haloedSegment(ctx, look, places[from], places[to], 2.25);
+  for (const { from, to, width = 2.25 } of links) haloedSegment(ctx, look, places[from], places[to], width);
   prototypes.forEach(({ label }, k) => paintPrototype(ctx, look, label, places[k]));
   const taken = [];
   links.forEach(({ from, to, text }) => paintLinkText(ctx, look, frame, places[from], places[to], text, taken));

@@ -3,12 +3,14 @@
 const MU_STEPS = 500; // of the slider, by the logarithm of mu
 const MU_DIGITS = 4;
 const POINTED_REACH = 10; // pixels round a vertex
+const LABELLED_LINKS = 6; // most links that say their length all at once
 
 const GEOMETRY_MARKUP = `
   <div class="geometry-board"></div>
   <div class="geometry-plane" hidden></div>
   <div class="geometry-side">
     <div class="geometry-made" aria-live="polite"></div>
+    <div class="geometry-table" hidden></div>
     <div class="geometry-words" aria-live="polite"><div></div></div>
   </div>
   <div class="geometry-bar">
@@ -28,16 +30,18 @@ const GEOMETRY_MARKUP = `
  * @param {{id: number, row: number, x: number, y: number, label: number, number: number, group: number}[]} samples in
  *   the plane in which the hulls are drawn; row is their number in the lists of meta, -1 where they are new
  * @param {number} wanted mu, taken into its feasible range
+ * @param {number[][]} links weights between the prototypes
  * @returns {?object} null when a prototype has no sample
  */
-function geometryAt(meta, samples, wanted) {
+function geometryAt(meta, samples, wanted, links) {
   const groups = meta.prototypes.map((_, g) => samples.filter((sample) => sample.group === g));
   const counts = groups.map((group) => group.length);
   if (!counts.length || counts.includes(0)) return null;
-  const least = 1 / Math.min(...counts);
+  const smallest = 1 / Math.min(...counts);
+  const least = meta.least ?? smallest; // clusters would be others at another mu
   const mu = Math.min(Math.max(wanted, least), 1);
-  const hulls = groups.map((group) => reducedHull(group.map(({ x, y }) => [x, y]), mu));
-  const solved = meta.linear ? solvedHere(hulls, meta) : solvedByPython(groups, meta, mu);
+  const hulls = groups.map((group) => reducedHull(group.map(({ x, y }) => [x, y]), Math.max(mu, smallest)));
+  const solved = meta.linear ? solvedHere(hulls, links) : solvedByPython(groups, meta, mu);
   const prototypes = meta.prototypes.map((prototype, g) => ({ ...prototype, at: solved.places[g], weights: solved.weights[g] }));
   const status = new Map();
   groups.forEach((group, g) => group.forEach((sample, k) => {
@@ -45,19 +49,17 @@ function geometryAt(meta, samples, wanted) {
     const bound = weight >= solved.mu * (1 - 1e-6);
     if (weight > 1e-6 * solved.mu) status.set(sample.id, bound ? POINT_STATUS.BOUND : POINT_STATUS.FREE);
   }));
-  return { mu, least, groups, counts, hulls, prototypes, status, ...solved };
+  return { mu, least, groups, counts, hulls, prototypes, status, links, ...solved };
 }
 
 /** With the linear kernel the plane of the hulls is that of the samples: everything follows from it. */
-function solvedHere(hulls, meta) {
+function solvedHere(hulls, links) {
   const mu = Math.min(...hulls.map((hull) => hull.mu));
   if (hulls.length === 2) {
     const near = nearestPoints(hulls[0], hulls[1]);
     const distances = [[0, near.distance], [near.distance, 0]];
     return { mu, places: [near.a, near.b], weights: [near.weightsA, near.weightsB], distances, overlap: near.overlap };
   }
-  const labels = meta.prototypes.map(({ label }) => label);
-  const links = meta.links ?? labels.map((a) => labels.map((b) => (a === b ? 0 : 1)));
   const placed = nearPrototypes(hulls, links);
   const distances = placed.map((p) => placed.map((q) => Math.hypot(p.at[0] - q.at[0], p.at[1] - q.at[1])));
   return { mu, places: placed.map(({ at }) => at), weights: placed.map(({ weights }) => weights), distances, overlap: false };
@@ -73,11 +75,15 @@ function solvedByPython(groups, meta, mu) {
 class GeometryView {
   /**
    * @param {HTMLElement} host
-   * @param {{onEdit?: (points: number[][]) => void, onMu?: (mu: number) => void}} callbacks `onEdit` after every edit
-   *   on the Board, `onMu` with every mu that the person chooses
+   * @param {{onEdit?: (points: number[][]) => void, onMu?: (mu: number) => void, onWeights?: (weights: number[][]) => void}}
+   *   callbacks `onEdit` after every edit on the Board, `onMu` with every mu that the person chooses, `onWeights` with
+   *   the weights [class, class, weight] of all pairs after every change
    */
-  constructor(host, { onEdit = () => {}, onMu = () => {} } = {}) {
-    Object.assign(this, { host, onMu });
+  constructor(host, { onEdit = () => {}, onMu = () => {}, onWeights = () => {} } = {}) {
+    Object.assign(this, { host, onMu, onWeights });
+    this.weights = new Map(); // "a b" -> weight of the link between two classes
+    this.current = false; // whether Python has answered all that was done here
+    this.focus = null; // "a b", the pair of classes that is looked at
     this.meta = null;
     this.rows = new Map(); // id of a point -> its number in Python's lists
     this.wanted = 1;
@@ -90,6 +96,7 @@ class GeometryView {
     this.root = host.querySelector(".geometry");
     this.board = new Board(this.find(".geometry-board"), {
       onEdit: (points) => {
+        this.current = false;
         this.refresh();
         onEdit(points);
       },
@@ -97,7 +104,12 @@ class GeometryView {
     this.board.setUnderlay((ctx, place) => paintHulls(ctx, this.board.look, place, this.onBoard()));
     this.board.setOverlay((ctx, place, board) => paintPrototypes(ctx, board.look, place, board.frame, this.onBoard()));
     this.plane = new FeaturePlane(this.find(".geometry-plane"), { onPointer: (at) => this.point(at && { where: "plane", at }) });
-    this.slider = this.find("input[type=range]");
+    this.table = new DistanceTable(this.find(".geometry-table"), {
+      onWeight: (pair, weight) => this.#weigh(new Map([[pair, weight]])),
+      onReset: () => this.#weigh(new Map(this.meta.pairs.map(([a, b]) => [pairKey(a, b), 1]))),
+      onFocus: (pair) => this.#look(pair),
+    });
+    this.slider = this.find(".geometry-track input");
     this.tick = this.find(".geometry-tick");
     [this.muInput, this.nuInput] = [this.find("[data-value=mu]"), this.find("[data-value=nu]")];
     this.#listen();
@@ -139,8 +151,8 @@ class GeometryView {
 
   /**
    * Take new data; the Board has its points and model already.
-   * @param {{meta: object, ids: ?number[], settled: boolean}} data ids of the points that meta.geometry is about, as of
-   *   then; settled: no mu is on its way to Python
+   * @param {{meta: object, ids: ?number[], settled: object}} data ids of the points that meta.geometry is about, as of
+   *   then; settled: whether no points, no mu, no weights are on their way to Python
    */
   update({ meta, ids, settled }) {
     this.host.style.height = "auto"; // the style sheet knows: a given height, or all that a phone needs
@@ -149,14 +161,17 @@ class GeometryView {
     this.axes = meta.axes;
     this.meta = meta.geometry ?? null;
     this.rows = new Map((ids ?? this.board.ids).map((id, row) => [id, row]));
-    if (this.meta && settled && this.meta.mu !== this.pythonMu) {
+    if (this.meta && settled.mu && this.meta.mu !== this.pythonMu) {
       this.pythonMu = this.meta.mu;
       this.wanted = this.meta.wanted ?? this.meta.mu;
     }
+    if (settled.weights) this.weights = new Map((this.meta?.pairs ?? []).map(([a, b, weight]) => [pairKey(a, b), weight]));
+    this.current = Object.values(settled).every(Boolean);
     this.plane.look = theme(this.root);
     this.root.style.setProperty("--pair", chartStyle(this.plane.look).accent);
     const withPlane = Boolean(this.meta?.plane);
     this.root.dataset.plane = String(withPlane);
+    this.root.dataset.kind = this.meta?.kind ?? "";
     this.find(".geometry-plane").hidden = !withPlane;
     this.find("[data-nu]").hidden = this.meta?.kind !== "hulls";
     this.refresh();
@@ -190,12 +205,45 @@ class GeometryView {
   choose(mu, tell = true) {
     this.wanted = mu;
     this.hint = "";
+    if (tell) this.current = false;
+    this.#schedule();
+    if (tell) this.onMu(mu);
+  }
+
+  #schedule() {
     this.scheduled ??= requestAnimationFrame(() => {
       this.scheduled = null;
       this.refresh();
       this.board.redraw();
     });
-    if (tell) this.onMu(mu);
+  }
+
+  // ---- weights of the pairs ---------------------------------------------------------------------
+
+  /** The person chose weights: show them at the next frame, and tell Python. */
+  #weigh(chosen) {
+    for (const [pair, weight] of chosen) this.weights.set(pair, weight);
+    this.current = false;
+    this.#schedule();
+    this.onWeights(this.meta.pairs.map(([a, b]) => [a, b, this.#weightOf(a, b)]));
+  }
+
+  #weightOf(a, b) {
+    return this.weights.get(pairKey(a, b)) ?? 1;
+  }
+
+  /** Weights between the prototypes: those of their classes. */
+  #links() {
+    const labels = this.meta.prototypes.map(({ label }) => label);
+    return this.meta.links ?? labels.map((a) => labels.map((b) => (a === b ? 0 : this.#weightOf(a, b))));
+  }
+
+  /** A row of the table is looked at, or (null) no longer. */
+  #look(pair) {
+    this.focus = pair;
+    this.drawn = this.#picture();
+    this.board.redraw();
+    this.#showPlane();
   }
 
   #typed(text, toMu) {
@@ -207,7 +255,7 @@ class GeometryView {
       this.hint = "Type a number above 0.";
     } else if (mu < least * (1 - 1e-9)) {
       this.choose(least);
-      this.hint = `Not feasible: μ is at least ${readableNumber(least, 4)}, 1 over the smallest class` +
+      this.hint = `Not feasible: μ is at least ${readableNumber(least, 4)}, 1 over the smallest ${this.meta.least ? "share of a class" : "class"}` +
         (this.meta.kind === "hulls" ? `; ν at most ${readableNumber(nuOf(least, this.samples), 4)}.` : ".");
     } else {
       this.choose(Math.min(mu, 1));
@@ -222,7 +270,9 @@ class GeometryView {
   refresh() {
     const { meta, board } = this;
     this.samplesShown = meta ? this.#samples() : [];
-    this.state = meta ? geometryAt(meta, this.samplesShown, this.wanted) : null;
+    this.state = meta ? geometryAt(meta, this.samplesShown, this.wanted, this.#links()) : null;
+    if (meta?.kind === "distances" && meta.linear) this.#decide();
+    else this.#undecide();
     const { status } = this.state ?? {};
     if (meta) board.setStatus(board.items.map(({ id }) => status?.get(id) ?? POINT_STATUS.NONE));
     this.#findPointed();
@@ -231,6 +281,7 @@ class GeometryView {
     this.#showPlane();
     this.#showBar();
     this.#showWords();
+    this.#showTable();
     this.#showMade();
     this.#publish();
   }
@@ -255,15 +306,45 @@ class GeometryView {
     const { prototypes, hulls, distances, overlap } = state;
     const hulled = hulls.map((hull, g) => ({ label: prototypes[g].label, vertices: hull.vertices }));
     if (!meta.linear && !meta.plane) return { hulls: hulled };
-    const links = prototypes.flatMap((_, from) => prototypes.slice(from + 1).flatMap((__, k) => {
+    const joined = overlap ? [] : prototypes.flatMap((_, from) => prototypes.slice(from + 1).flatMap((__, k) => {
       const to = from + 1 + k;
-      const apart = prototypes[from].label !== prototypes[to].label && (meta.links?.[from][to] ?? 1) > 0;
-      return apart && !overlap ? [{ from, to, text: readableNumber(distances[from][to], 3) }] : [];
+      return state.links[from][to] > 0 ? [{ from, to, text: readableNumber(distances[from][to], 3) }] : [];
     }));
+    const links = this.#lookedAt(joined);
     const bisector = meta.kind === "hulls" && !overlap && distances[0][1] > 0 ? { from: 0, to: 1 } : null;
     // Two prototypes in one place need one name only.
     const named = overlap ? prototypes.map((p, g) => ({ ...p, name: g ? prototypes.map(({ name }) => name).join(" = ") : "" })) : prototypes;
     return { hulls: hulled, prototypes: named, links, bisector };
+  }
+
+  /** Of few links all say their length; of many those that are looked at, and the others step back. */
+  #lookedAt(links) {
+    const { prototypes } = this.state;
+    const pointed = this.pointed?.key.startsWith("prototype") ? this.pointed.group : null;
+    const isLookedAt = ({ from, to }) => (pointed === null ? pairKey(prototypes[from].label, prototypes[to].label) === this.focus : pointed === from || pointed === to);
+    const few = links.length <= LABELLED_LINKS;
+    if (!links.some(isLookedAt)) {
+      const width = few ? 2.25 : links.length <= 15 ? 1.5 : 0.75;
+      return links.map((link) => ({ ...link, width, text: few ? link.text : "" }));
+    }
+    const chosen = links.filter(isLookedAt).map((link) => ({ ...link, width: 3.5 }));
+    return [...links.filter((link) => !isLookedAt(link)).map((link) => ({ ...link, width: few ? 1.25 : 0.75, text: "" })), ...chosen];
+  }
+
+  /** With the linear kernel the decision rules follow from the prototypes that stand here. */
+  #decide() {
+    const model = this.state && prototypeModel(this.state, this.meta);
+    // An unchanged model keeps its identity, and with it everything the Board has computed for it.
+    const text = JSON.stringify(model);
+    if (this.decided && text === this.decided.text && this.board.model === this.decided.model) return;
+    this.decided = { text, model, counts: model && ruleCounts(model, this.state.groups.flat(), this.meta.rule) };
+    this.board.setModel(model);
+  }
+
+  /** What was decided here goes; a model that Python has sent stays. */
+  #undecide() {
+    if (this.decided && this.board.model === this.decided.model) this.board.setModel(null);
+    this.decided = null;
   }
 
   /** What the Board paints: with a kernel that is not linear only the samples that make what is pointed at. */
@@ -282,6 +363,7 @@ class GeometryView {
 
   #legend() {
     if (!this.state || !this.meta.linear) return [];
+    if (this.state.links.length > LABELLED_LINKS + 2) return [["hull", "reduced hull"]];
     const items = [["hull", "reduced hull"], ["link", "nearest points"]];
     if (this.meta.kind !== "hulls") items[1] = ["link", "prototypes"];
     if (this.drawn.bisector) items.push(["line", "separating line"]);
@@ -326,7 +408,9 @@ class GeometryView {
   }
 
   #showWords() {
-    const words = this.state ? GEOMETRY_WORDS[this.meta.kind](this.state, this.meta, (label) => this.board.className(label), this.axes) : [];
+    const nameOf = (label) => this.board.className(label);
+    const counts = this.decided?.counts ?? this.meta?.counts ?? null;
+    const words = this.state ? GEOMETRY_WORDS[this.meta.kind]({ ...this.state, rules: counts }, this.meta, nameOf, this.axes) : [];
     const place = this.find(".geometry-words").firstChild;
     while (place.children.length > words.length) place.lastChild.remove();
     words.forEach(({ head, text }, k) => {
@@ -340,13 +424,23 @@ class GeometryView {
     });
   }
 
+  /** The distances of all pairs, with their weights. */
+  #showTable() {
+    const { meta, state } = this;
+    const shown = Boolean(state && meta.pairs);
+    this.find(".geometry-table").hidden = !shown;
+    if (!shown) return;
+    const rows = meta.pairs.map(([a, b]) => pairRow(state, a, b, this.#weightOf(a, b)));
+    this.table.show({ rows, certificate: meta.certificate, current: this.current }, (label) => this.board.className(label), this.plane.look.dark);
+  }
+
   /** What the vertex or prototype under the pointer is made of. */
   #showMade() {
     const { pointed, state, meta } = this;
     const place = this.find(".geometry-made");
     if (!place.children.length) place.append(document.createElement("b"), " ", document.createElement("span"));
     const [head, text] = place.children;
-    const whose = meta?.kind === "hulls" || meta?.linear ? "a corner of a hull" : "a corner or a prototype";
+    const whose = meta?.kind === "hulls" && meta.linear ? "a corner of a hull" : "a corner or a prototype";
     setText(head, pointed ? `${pointed.name}:` : "");
     setText(text, pointed ? madeText(pointed, state) : state ? `Point at ${whose} to see the samples and the weights that make it.` : "");
     place.dataset.idle = String(!pointed);
@@ -360,6 +454,7 @@ class GeometryView {
     const before = this.pointed?.key;
     this.#findPointed();
     if (this.pointed?.key === before) return;
+    this.drawn = this.#picture();
     this.#showMade();
     this.#publish();
     this.board.redraw();

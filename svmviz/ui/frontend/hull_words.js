@@ -136,12 +136,4 @@ function nuWords(mu, least, samples) {
   return `ν = 2 / (μ m), with m = ${samples} samples: from ${readableNumber(2 / samples, 3)} (μ = 1) to ${readableNumber(nuOf(least, samples), 3)} (the smallest μ).`;
 }
 
-/** Sentences about the prototypes of several classes. */
-function distanceWords(state, meta, nameOf) {
-  if (meta.words) return meta.words;
-  const { mu, distances, prototypes } = state;
-  const pairs = prototypes.flatMap((p, k) => prototypes.slice(k + 1).map((q, j) => `${p.name} to ${q.name}: ${readableNumber(distances[k][k + 1 + j], 4)}`));
-  return [{ head: `Distances at μ = ${shareText(mu)}.`, text: `${pairs.join("; ")}.` }];
-}
-
 const GEOMETRY_WORDS = { hulls: hullWords, distances: distanceWords };

@@ -90,13 +90,16 @@ class Stage {
     const send = (edit) => this.component.setStateValue("edit", edit);
     const onSilence = () => this.#say("The server does not answer: reload the page.");
     this.gate = new EditGate(send, meta.ack ?? 0, onSilence);
-    this.muGate = new EditGate((value) => this.component.setStateValue("mu", value), meta.mu_ack ?? 0, onSilence);
+    const gate = (name) => new EditGate((value) => this.component.setStateValue(name, value), meta[`${name}_ack`] ?? 0, onSilence);
+    [this.muGate, this.weightGate] = [gate("mu"), gate("weights")];
     const onEdit = (points) => this.#edited(points);
     if (meta.mode === "player") {
       const onStep = (position) => this.component.setStateValue("position", position);
       this.view = new Player(this.root, { onEdit, onStep });
     } else if (meta.mode === "geometry") {
-      this.view = new GeometryView(this.root, { onEdit, onMu: (mu) => this.muGate.push({ mu }) });
+      const onMu = (mu) => this.muGate.push({ mu });
+      const onWeights = (weights) => this.weightGate.push({ weights });
+      this.view = new GeometryView(this.root, { onEdit, onMu, onWeights });
     } else if (meta.mode === "compare") {
       this.view = new Compare(this.root, { onEdit });
     } else {
@@ -131,6 +134,7 @@ class Stage {
     this.revision = Math.max(meta.revision, this.revision ?? -Infinity);
     this.gate.acknowledge(meta.ack ?? 0);
     this.muGate.acknowledge(meta.mu_ack ?? 0);
+    this.weightGate.acknowledge(meta.weights_ack ?? 0);
     if (this.mode === "player") this.view.update({ meta, steps, fresh });
     else if (this.mode === "compare") this.#updateCompare(meta, fresh);
     else this.#updateBoard(meta, fresh);
@@ -148,7 +152,7 @@ class Stage {
     const ids = this.sent.get(meta.geometry?.for) ?? null;
     this.#updateModel(meta, board);
     board.setMessage(meta.message);
-    if (this.mode === "geometry") this.view.update({ meta, ids, settled: this.muGate.unanswered === null });
+    if (this.mode === "geometry") this.view.update({ meta, ids, settled: this.#settled() });
     board.redraw();
     const answered = meta.model?.for ?? meta.geometry?.for ?? meta.ack ?? 0;
     this.#forget(answered);
@@ -165,6 +169,12 @@ class Stage {
   /** Drop what is known of the edits before the one that has been answered. */
   #forget(answered) {
     for (const seq of this.sent.keys()) if (seq < answered) this.sent.delete(seq);
+  }
+
+  /** Which values have no message on its way to Python. */
+  #settled() {
+    const [points, mu, weights] = [this.gate, this.muGate, this.weightGate].map((gate) => gate.unanswered === null);
+    return { points, mu, weights };
   }
 
   #updateModel(meta, board) {
@@ -198,6 +208,7 @@ class Stage {
     if (unsent) window.svmvizUnsent = { revision: unsent.revision, points: unsent.points, time: Date.now() };
     this.gate.reset();
     this.muGate.reset();
+    this.weightGate.reset();
     this.view.destroy();
   }
 }

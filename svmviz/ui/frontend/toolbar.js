@@ -181,7 +181,8 @@ class Legend {
       items.push(["line", "prediction"]);
       if (model.epsilon > 0) items.push(["dashes", "tube, ± ε"]);
     } else if (model) {
-      items.push(["line", model.decision === "inside" ? "edge of the region" : "boundary"]);
+      items.push(["line", model.lines?.[0] ?? (model.decision === "inside" ? "edge of the region" : "boundary")]);
+      if (model.rival) items.push(["dashes", model.lines?.[1] ?? "the other rule"]);
       if (levelsOf(model).length) items.push(["dashes", "margin"]);
       if (model.hatch) items.push(["hatch", "ambiguous"]);
     }
