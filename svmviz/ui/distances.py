@@ -31,7 +31,7 @@ from svmviz.ui.workspace import Workspace
 
 Array = np.ndarray
 
-LINES = {"thesis": "boundary, thesis's rule", "nearest": "boundary, nearest prototype"}
+LINES = {"thesis": "boundary: thesis", "nearest": "boundary: nearest"}
 NAME_LENGTH = 9
 
 
@@ -92,11 +92,11 @@ def all_distances(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | No
     apart = certificate is not None and certificate.objective > certificate.gap
     plane = steady_plane(_plane(K, prototypes.coef, apart))
     geometry |= solution_entries(space, rows, prototypes, plane, _axes(len(owners), names, apart))
+    if certificate is not None:
+        geometry["note"] = kernel_note(space, K, apart, certificate)
+        geometry["critical"] = None if apart else "always"
     if not apart:
-        geometry["critical"] = "always" if certificate else None
         return geometry, None
-    assert certificate is not None
-    geometry["note"] = kernel_note(space, K, apart, certificate)
     geometry["counts"] = rule_counts(space, machine)
     return geometry, _model(space, machine, prototypes)
 
@@ -142,8 +142,9 @@ def _rules(space: Workspace) -> tuple[str, str]:
 
 
 def _certificate(certificate: Certificate) -> dict[str, Any]:
+    resolved = certificate.objective > certificate.gap  # otherwise it may be 0
     return {
-        "objective": certificate.objective,
+        "objective": certificate.objective if resolved else 0.0,
         "gap": results.gap(certificate),
         "status": results.status(certificate),
     }

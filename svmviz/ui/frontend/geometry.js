@@ -14,7 +14,8 @@ const VERTEX_SPACING = 7; // pixels between two vertices that get a dot each
  * @param {object} geometry all optional:
  *   hulls: [{label, vertices: [[x, y]]}], counter-clockwise, as `reducedHull(...).vertices`
  *   prototypes: [{label, at: [x, y], name}]
- *   links: [{from, to, text, width}], from and to being numbers of prototypes; width in pixels, and text "" for none
+ *   links: [{from, to, text}], from and to being numbers of prototypes; text "" for none;
+ *     optional: width in pixels, faint: of many links one that only shows that it is there
  *   bisector: {from, to}, numbers of the prototypes halfway between which the line passes, at right angles in the
  *     units of the plane
  *   makers: [{at: [x, y], share}], samples that make what is pointed at; share from 0 to 1 is the size of their rings
@@ -69,7 +70,10 @@ function paintPrototypes(ctx, look, toPixel, frame, geometry) {
   ctx.lineCap = "round";
   if (bisector) paintBisector(ctx, look, toPixel, frame, prototypes[bisector.from].at, prototypes[bisector.to].at);
   paintMakers(ctx, look, makers.map(({ at, share }) => ({ place: toPixel(...at), share })), pointed && toPixel(...pointed));
-  for (const { from, to, width = 2.25 } of links) haloedSegment(ctx, look, places[from], places[to], width);
+  for (const { from, to, width, faint } of links) {
+    if (faint) faintSegment(ctx, look, places[from], places[to]);
+    else haloedSegment(ctx, look, places[from], places[to], width ?? 2.25);
+  }
   prototypes.forEach(({ label }, k) => paintPrototype(ctx, look, label, places[k]));
   const taken = [];
   links.forEach(({ from, to, text }) => paintLinkText(ctx, look, frame, places[from], places[to], text, taken));
@@ -88,6 +92,13 @@ function haloedSegment(ctx, look, [x0, y0], [x1, y1], width, dash = []) {
   ctx.strokeStyle = look.text;
   strokeSegment(ctx, x0, y0, x1, y1);
   ctx.setLineDash([]);
+}
+
+/** A thin line that steps back behind all else. */
+function faintSegment(ctx, look, [x0, y0], [x1, y1]) {
+  ctx.lineWidth = 1;
+  ctx.strokeStyle = withAlpha(look.text, 0.4);
+  strokeSegment(ctx, x0, y0, x1, y1);
 }
 
 /** The line on which the distances to two places are the same, from edge to edge of the frame. */

@@ -4,6 +4,7 @@ const MU_STEPS = 500; // of the slider, by the logarithm of mu
 const MU_DIGITS = 4;
 const POINTED_REACH = 10; // pixels round a vertex
 const LABELLED_LINKS = 6; // most links that say their length all at once
+const CLEAR_LINKS = 15; // most that are drawn in full
 
 const GEOMETRY_MARKUP = `
   <div class="geometry-board"></div>
@@ -324,11 +325,11 @@ class GeometryView {
     const isLookedAt = ({ from, to }) => (pointed === null ? pairKey(prototypes[from].label, prototypes[to].label) === this.focus : pointed === from || pointed === to);
     const few = links.length <= LABELLED_LINKS;
     if (!links.some(isLookedAt)) {
-      const width = few ? 2.25 : links.length <= 15 ? 1.5 : 0.75;
-      return links.map((link) => ({ ...link, width, text: few ? link.text : "" }));
+      if (few) return links;
+      return links.map((link) => ({ ...link, text: "", width: 1.5, faint: links.length > CLEAR_LINKS }));
     }
-    const chosen = links.filter(isLookedAt).map((link) => ({ ...link, width: 3.5 }));
-    return [...links.filter((link) => !isLookedAt(link)).map((link) => ({ ...link, width: few ? 1.25 : 0.75, text: "" })), ...chosen];
+    const others = links.filter((link) => !isLookedAt(link)).map((link) => ({ ...link, text: "", faint: true }));
+    return [...others, ...links.filter(isLookedAt).map((link) => ({ ...link, width: 3.5 }))];
   }
 
   /** With the linear kernel the decision rules follow from the prototypes that stand here. */

@@ -1,0 +1,299 @@
+"""The page of all distances in a real browser: what is live follows the hand, and the numbers are the solver's."""
+
+import re
+
+import numpy as np
+import pytest
+
+from svmviz import ADSVC, datasets
+
+pytestmark = pytest.mark.browser
+
+FITS = """() => {
+  const main = document.querySelector("[data-testid=stMain]");
+  return main.scrollWidth <= main.clientWidth && main.scrollHeight <= main.clientHeight;
+}"""
+CURRENT = "() => findStage()?.querySelector('.geometry-table')?.dataset.current === 'true'"
+STATE = """() => {
+  const view = findStage().svmviz;
+  const texts = (selector) => [...view.root.querySelectorAll(selector)].map((node) => node.textContent);
+  return {
+    mu: view.state.mu, places: view.state.prototypes.map(({at}) => at), distances: view.state.distances,
+    rows: [...view.root.querySelectorAll(".distance-row")]
+      .map((row) => [...row.children].map((cell) => cell.textContent.trim())),
+    sum: texts("[data-value=sum]")[0], certificate: texts(".distance-certificate")[0],
+    words: texts(".geometry-words")[0], legend: texts(".board-legend-item"), updates: view.updates,
+    objective: Number(view.find(".geometry-table").dataset.objective),
+    total: Number(view.find(".geometry-table").dataset.sum),
+    links: view.drawn.links ?? [], decision: view.board.model?.decision ?? null,
+    rival: view.board.regions.rival?.length ?? 0, boundary: view.board.regions.boundary?.length ?? 0,
+  };
+}"""
+SLIDE = """([selector, value]) => {
+  const slider = findStage().querySelector(selector);
+  slider.value = value;
+  slider.dispatchEvent(new Event("input", {bubbles: true}));
+}"""
+MU = ".geometry-track input"
+
+
+def weight(pair):
+    return f".distance-row[data-pair='{pair}'] input"
+
+
+@pytest.fixture
+def visit(open_page, serve):
+    def go(query, **options):
+        page = open_page(**options)
+        page.goto(f"{serve('app.py')}/All_distances?{query}")
+        page.wait_for_function("() => findStage()?.svmviz?.root")
+        return page
+
+    return go
+
+
+def state(page):
+    """What the page shows once Python has answered everything."""
+    page.wait_for_timeout(100)
+    page.wait_for_function(CURRENT)
+    page.wait_for_timeout(60)
+    return page.evaluate(STATE)
+
+
+def choose(page, label, option):
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def in_board(page, x, y):
+    return page.evaluate(
+        """([x, y]) => {
+          const {board} = findStage().svmviz;
+          const box = board.canvas.getBoundingClientRect();
+          const [px, py] = board.toPixel(x, y);
+          return [box.left + px, box.top + py];
+        }""",
+        [x, y],
+    )
+
+
+def fitted(example, mu, pairs=(), **options):
+    data = datasets.preset(example)
+    count = len(set(data.labels.tolist()))
+    weights = np.ones((count, count)) - np.eye(count)
+    for a, b, value in pairs:
+        weights[a, b] = weights[b, a] = value
+    options = {"kernel": "linear", "tol": 1e-8, **options}
+    return ADSVC(mu=mu, pair_weights=weights, **options).fit(data.points, data.labels), data
+
+
+@pytest.mark.parametrize(
+    ("example", "pairs"), [("three_classes", 3), ("four_corners", 6), ("six_classes", 15)]
+)
+def test_the_table_has_all_pairs_and_adds_up_to_the_objective(visit, example, pairs):
+    shown = state(visit(f"preset={example}&kernel=linear&mu=0.2"))
+    machine, data = fitted(example, 0.2)
+    assert len(shown["rows"]) == pairs
+    places = machine.prototypes_.coef @ data.points
+    np.testing.assert_allclose(shown["places"], places, atol=1e-5)
+    np.testing.assert_allclose(shown["distances"], machine.prototypes_.distances(), atol=1e-5)
+    assert shown["total"] == pytest.approx(machine.certificate_.objective, rel=1e-6)
+    assert shown["objective"] == pytest.approx(machine.certificate_.objective, rel=1e-6)
+    assert f"objective {shown['sum']}," in shown["certificate"]
+    assert "optimal" in shown["certificate"]
+    added = sum(float(row[3]) for row in shown["rows"])
+    assert added == pytest.approx(float(shown["sum"]), abs=1e-3)
+    assert (sum(link["text"] != "" for link in shown["links"]) == pairs) == (pairs <= 6)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_slider_for_mu_is_live(visit, kernel):
+    page = visit(f"preset=four_corners&kernel={kernel}&gamma=0.5&mu=0.1")
+    before = state(page)
+    seen = []
+    for value in range(150, 480, 30):
+        page.evaluate(SLIDE, [MU, value])
+        page.wait_for_timeout(40)
+        seen.append(page.evaluate("() => findStage().querySelector('.geometry-table').dataset.sum"))
+    after = state(page)
+    assert len(set(seen)) > 5
+    assert after["mu"] != before["mu"]
+    machine, _ = fitted("four_corners", after["mu"], kernel=kernel, gamma=0.5)
+    assert after["total"] == pytest.approx(machine.certificate_.objective, rel=1e-6)
+    assert f"objective {after['sum']}," in after["certificate"]
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_weight_of_a_pair_moves_the_prototypes_and_resets(visit, kernel):
+    page = visit(f"preset=three_classes&kernel={kernel}&gamma=0.5&mu=0.15")
+    before = state(page)
+    reset = page.get_by_role("button", name="reset")
+    assert reset.is_disabled()
+    page.evaluate(SLIDE, [weight("0 2"), 5])
+    after = state(page)
+    machine, _ = fitted("three_classes", 0.15, [(0, 2, 5)], kernel=kernel, gamma=0.5)
+    np.testing.assert_allclose(after["distances"], machine.prototypes_.distances(), atol=1e-4)
+    assert after["distances"][0][2] < before["distances"][0][2] - 1e-3
+    assert after["total"] == pytest.approx(machine.certificate_.objective, rel=1e-5)
+    assert after["rows"][1][2] == "5"
+    reset.click()
+    np.testing.assert_allclose(state(page)["distances"], before["distances"], atol=1e-6)
+
+
+def test_all_weights_zero_are_survived(visit):
+    page = visit("preset=three_classes&kernel=rbf&gamma=0.5")
+    state(page)
+    for pair in ("0 1", "0 2", "1 2"):
+        page.evaluate(SLIDE, [weight(pair), 0])
+        page.wait_for_timeout(150)
+    shown = state(page)
+    assert "All weights are 0" in shown["words"]
+    assert shown["links"] == []
+    page.get_by_role("button", name="reset").click()
+    assert "Two rules" in state(page)["words"]
+
+
+PREDICTED = """(lattice) => {
+  const {model} = findStage().svmviz.board;
+  const winners = (functions) => {
+    const decision = decisionOf({...model, functions});
+    return lattice.map((point) => decision.labels[decision.winner(decisionValues({...model, functions}, point))]);
+  };
+  return [winners(model.functions), winners(model.rival)];
+}"""
+
+
+def test_both_rules_are_drawn_and_counted(visit):
+    page = visit("preset=six_classes&kernel=linear&mu=0.1")
+    shown = state(page)
+    assert shown["rival"] > 0
+    assert shown["boundary"] > 0
+    assert {"boundary: thesis", "boundary: nearest"} <= set(shown["legend"])
+    machine, data = fitted("six_classes", 0.1)
+    thesis = machine.predict(data.points)
+    nearest = machine.set_params(rule="nearest").predict(data.points)
+    disagree, wrong = np.sum(thesis != nearest), [np.sum(p != data.labels) for p in (thesis, nearest)]
+    assert f"disagree on {disagree} of 108 samples" in shown["words"]
+    assert f"thesis {wrong[0]}, nearest {wrong[1]}" in shown["words"]
+    choose(page, "Decision", "Nearest")
+    page.wait_for_function("() => findStage().svmviz.meta.rule === 'nearest'")
+    assert state(page)["legend"][:2] == ["boundary: nearest", "boundary: thesis"]
+
+
+def test_the_live_rules_are_those_of_the_estimator(visit, load_frontend, page):
+    """The model that the browser makes of its prototypes, evaluated by its own functions."""
+    shown = visit("preset=six_classes&kernel=linear&mu=0.1")
+    state(shown)
+    model = shown.evaluate("() => findStage().svmviz.board.model")
+    lattice = np.stack(np.meshgrid(np.linspace(-4, 4, 33), np.linspace(-4, 4, 33)), -1).reshape(-1, 2)
+    load_frontend(page)
+    script = PREDICTED.replace("(lattice)", "([model, lattice])").replace(
+        "const {model} = findStage().svmviz.board;", ""
+    )
+    found = page.evaluate(script, [model, lattice.tolist()])
+    machine, _ = fitted("six_classes", 0.1)
+    for rule, labels in zip(("thesis", "nearest"), found, strict=True):
+        np.testing.assert_array_equal(labels, machine.set_params(rule=rule).predict(lattice))
+
+
+def test_the_dashed_line_is_joined(page, load_frontend):
+    load_frontend(page)
+    paths = page.evaluate(
+        """() => joinedPaths([[[0, 0], [1, 0]], [[2, 1], [1, 0]], [[2, 1], [3, 1]], [[9, 9], [8, 8]]])
+             .map((path) => path.length)"""
+    )
+    assert sorted(paths) == [2, 4]
+
+
+def test_looking_at_a_row_shows_its_link(visit):
+    page = visit("preset=six_classes&kernel=linear&mu=0.1")
+    state(page)
+    page.locator(".distance-row[data-pair='1 4']").hover()
+    links = state(page)["links"]
+    assert [(link["from"], link["to"]) for link in links if link["text"]] == [(1, 4)]
+    page.mouse.move(*in_board(page, 5, 3.5))
+    assert not any(link["text"] for link in state(page)["links"])
+    page.mouse.move(*in_board(page, *state(page)["places"][0]))
+    assert sum(link["text"] != "" for link in state(page)["links"]) == 5
+
+
+def test_several_prototypes_have_hulls_of_their_own(visit):
+    page = visit("preset=four_corners&kernel=linear&mu=0.2&n_prototypes=2")
+    shown = state(page)
+    machine, data = fitted("four_corners", 0.2, n_prototypes=2)
+    np.testing.assert_allclose(shown["places"], machine.prototypes_.coef @ data.points, atol=1e-5)
+    assert shown["total"] == pytest.approx(machine.certificate_.objective, rel=1e-6)
+    assert len(shown["links"]) == 24
+    assert " to " in shown["rows"][0][1]
+    page.evaluate(SLIDE, [MU, 0])
+    lowest = state(page)
+    assert lowest["mu"] == pytest.approx(1 / 11, rel=1e-3)
+
+
+def test_a_dragged_point_moves_the_prototypes_at_once(visit):
+    page = visit("preset=three_classes&kernel=linear&mu=0.1")
+    before = state(page)
+    page.mouse.click(*in_board(page, 0.3, 0.2))
+    after = state(page)
+    assert after["distances"] != before["distances"]
+    assert after["total"] == pytest.approx(after["objective"], rel=1e-6)
+    assert "of 91 samples" in after["words"]
+
+
+def test_two_classes_work_and_ask_for_a_third(visit):
+    page = visit("preset=separable&kernel=linear&mu=0.3")
+    shown = state(page)
+    assert "Draw a third class" in shown["words"]
+    assert len(shown["rows"]) == 1
+    assert shown["rival"] == 0
+    page.mouse.move(*in_board(page, 2.5, 2.5))
+    page.keyboard.press("3")
+    for x in (2.2, 2.4, 2.6, 2.3):
+        page.mouse.click(*in_board(page, x, -2.4))
+    page.wait_for_function("() => findStage().svmviz.state?.prototypes.length === 3")
+    assert len(state(page)["rows"]) == 3
+
+
+def test_one_class_gets_one_sentence_and_recovers(visit):
+    page = visit("preset=separable&kernel=linear")
+    state(page)
+    page.get_by_role("button", name="Clear").click()
+    page.get_by_text(re.compile("points of two classes")).wait_for()
+    page.mouse.click(*in_board(page, -1, 0))
+    page.get_by_text(re.compile("second class")).wait_for()
+    assert page.evaluate("() => findStage().svmviz.board.model") is None
+    page.keyboard.press("2")
+    page.mouse.click(*in_board(page, 1, 0))
+    page.wait_for_function("() => findStage().svmviz.state?.prototypes.length === 2")
+    assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_a_kernel_brings_the_feature_plane_and_takes_it_away(visit):
+    page = visit("preset=three_classes&kernel=linear&mu=0.1")
+    state(page)
+    choose(page, "Kernel", "Gaussian (RBF)")
+    page.wait_for_function("() => findStage().svmviz.meta.plane")
+    shown = state(page)
+    assert "goes through the three prototypes" in shown["words"]
+    assert shown["decision"] == "argmax"
+    assert shown["rival"] > 0
+    choose(page, "Kernel", "Linear")
+    page.wait_for_function("() => findStage().svmviz.meta.linear")
+    assert state(page)["decision"] == "argmax"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768)])
+def test_nothing_scrolls_on_a_laptop_or_a_projector(visit, scheme, width, height):
+    for query in ("preset=six_classes&kernel=linear", "preset=wine&kernel=poly&n_prototypes=2"):
+        page = visit(query, viewport={"width": width, "height": height}, color_scheme=scheme)
+        state(page)
+        page.wait_for_function(FITS, timeout=3000)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_shows_it_all_below_each_other(visit, scheme):
+    for query in ("preset=six_classes&kernel=linear", "preset=iris&kernel=rbf"):
+        page = visit(query, viewport={"width": 390, "height": 844}, color_scheme=scheme)
+        state(page)
+        assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
