@@ -67,9 +67,7 @@ def choose(space: Workspace) -> bool:
         if stepping:
             controls.kernel_parameters(space)
             controls.tolerance(space)
-        controls.task(space)
-        controls.features(space)
-        files.open_and_save(space)
+        files.points(space)
     return stepping
 
 

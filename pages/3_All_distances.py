@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from svmviz.ui import controls, distances, page, workspace
+from svmviz.ui import controls, distances, files, lesson, page, workspace
 from svmviz.ui.board import stage
 from svmviz.ui.workspace import Workspace
 
@@ -12,9 +12,14 @@ HEIGHT = "calc(100dvh - 8.1rem)"
 
 def main() -> None:
     space = page.setup(page.DISTANCES, "How near can all classes come?")
+    stepping = False
     with page.boundary(), st.container(key="controls"):
-        choose(space)
-    room(st.empty())
+        stepping = choose(space)
+    notice = st.empty()
+    if stepping:
+        lesson.room(space, "ad_svm", HEIGHT, "distances_player", notice)
+    else:
+        room(notice)
 
 
 @st.fragment
@@ -36,20 +41,30 @@ def room(notice: DeltaGenerator) -> None:
         page.show_notice(notice, space)
 
 
-def choose(space: Workspace) -> None:
-    example, kernel, parameters, decision, prototypes = st.columns(
-        [2.6, 2.6, 4.4, 2.5, 2.4], vertical_alignment="bottom", gap="small"
+def choose(space: Workspace) -> bool:
+    """Show the controls; return whether to go step by step."""
+    way, example, kernel, parameters, *rest, more = st.columns(
+        [3.5, 2.4, 2.3, 3.5, 2.3, 2, 1.7], vertical_alignment="bottom", gap="small"
     )
+    with way:
+        stepping = controls.stepping("distances")
     with example:
         controls.preset(space)
     with kernel:
         controls.kernel(space)
     with parameters:
-        controls.kernel_row(space)
-    with decision:
-        controls.decision_rule(space)
-    with prototypes:
-        controls.prototypes(space)
+        controls.kernel_parameters(space, side_by_side=True)
+    shown = (controls.mu, controls.rule) if stepping else (controls.decision_rule, controls.prototypes)
+    for column, show in zip(rest, shown, strict=True):
+        with column:
+            show(space)
+    with more, st.popover("Points", width="stretch"):
+        if stepping:
+            controls.prototypes(space)
+            controls.decision_rule(space)
+            controls.tolerance(space)
+        files.points(space)
+    return stepping
 
 
 main()

@@ -170,7 +170,12 @@ def test_what_is_not_a_kernel_is_said_to_be():
 
 def test_long_names_are_cut_beside_a_prototype():
     geometry, _ = all_distances(distances("iris"))
-    assert [p["name"] for p in geometry["prototypes"]] == ["setosa", "versicol…", "virginica"]
+    assert [p["name"] for p in geometry["prototypes"]] == ["setosa", "versicolor", "virginica"]
+    space = distances("three_classes", n_prototypes=2, mu=0.2)
+    space.classes = ("a rather long name", "a rather long one too", *space.classes[2:])
+    geometry, _ = all_distances(space)
+    names = [p["name"] for p in geometry["prototypes"]]
+    assert names == ["a rather … 1", "a rather … 2", "a rather … 1", "a rather … 2", "C 1", "C 2"]
 
 
 def test_the_geometry_is_about_the_points_of_the_workspace():

@@ -223,15 +223,6 @@ def _side_by_side(space: Workspace, row: list[Callable[[Workspace], None]]) -> N
             show(space)
 
 
-def kernel_row(space: Workspace) -> None:
-    """Sliders for the parameters of the kernel alone, side by side."""
-    shown = _kernel_parameters(space)
-    if shown:
-        for column, show in zip(st.columns(max(2, len(shown))), shown, strict=False):
-            with column:
-                show(space)
-
-
 def parameter_rows(space: Workspace) -> int:
     """How many rows `parameters` takes."""
     return len(_parameter_rows(space))
@@ -296,9 +287,9 @@ def prototypes(space: Workspace) -> None:
     slider(
         space,
         "n_prototypes",
-        "Prototypes a class",
+        "Prototypes",
         PROTOTYPES,
-        "Each class is divided into so many clusters.",
+        "Of each class: it is divided into so many clusters, with a prototype each.",
     )
 
 

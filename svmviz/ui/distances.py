@@ -32,7 +32,7 @@ from svmviz.ui.workspace import Workspace
 Array = np.ndarray
 
 LINES = {"thesis": "boundary: thesis", "nearest": "boundary: nearest"}
-NAME_LENGTH = 9
+NAME_LENGTH = 10
 
 
 def distances_data(space: Workspace, height: int | str) -> dict[str, Any]:
@@ -61,13 +61,12 @@ def all_distances(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | No
         For points or parameters that cannot be used.
     """
     present = space.present()
-    codes = np.searchsorted(present, space.labels)
-    least = smallest_mu(codes, space.n_prototypes)
-    mu = float(np.clip(space.mu, least, 1.0))
+    mu = space.mu_value(space.labels, space.n_prototypes)
     machine, certificate = trained(space, mu)
     owners = [present[r] for r in machine.prototype_class_]
-    names = prototype_names([short_name(space.classes[owner]) for owner in owners])
+    names = names_of(space, owners)
     several = len(owners) > len(present)
+    least = smallest_mu(np.searchsorted(present, space.labels), space.n_prototypes)
     geometry: dict[str, Any] = {
         "kind": "distances",
         "for": space.seq,
@@ -131,8 +130,16 @@ def rule_counts(space: Workspace, machine: ADSVC) -> dict[str, int]:
     return {"samples": len(space.points), "disagree": disagree, **wrong}
 
 
-def short_name(name: str) -> str:
-    """A name that has room beside a prototype."""
+def names_of(space: Workspace, owners: list[int]) -> list[str]:
+    """A name that has room beside its prototype for each; a number tells those of one class apart."""
+    numbers = [
+        name.removeprefix(str(k))
+        for name, k in zip(prototype_names(list(map(str, owners))), owners, strict=True)
+    ]
+    return [_short(space.classes[owner]) + number for owner, number in zip(owners, numbers, strict=True)]
+
+
+def _short(name: str) -> str:
     return name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 1]}…"
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 from svmviz import tables
 from svmviz.datasets import MAX_CLASSES, ROW_LIMIT, DataError
 from svmviz.tables import Table
+from svmviz.ui import controls
 from svmviz.ui.workspace import Workspace
 
 TABLE = "opened_table"
@@ -16,6 +17,13 @@ HELP = (
     f"Two columns of numbers and, for classes, a class column (any text or numbers, up to "
     f"{MAX_CLASSES} classes); at most {ROW_LIMIT:,} rows. Without a class column: x and y."
 )
+
+
+def points(space: Workspace) -> None:
+    """All that replaces the points or reads them anew: the contents of a menu."""
+    controls.task(space)
+    controls.features(space)
+    open_and_save(space)
 
 
 def open_and_save(space: Workspace) -> None:

@@ -85,7 +85,8 @@ def chosen(space: Workspace, machine: str | None) -> Workspace:
     other = replace(space, classifier=machine)
     if other.task == "classification" and len(other.present()) >= 2:
         classes = other.present_pair() if machine == "mu_svm" else other.present()
-        other.mu = other.mu_value(other.labels[np.isin(other.labels, classes)])
+        several = other.n_prototypes if machine == "ad_svm" else 1
+        other.mu = other.mu_value(other.labels[np.isin(other.labels, classes)], several)
     return other
 
 

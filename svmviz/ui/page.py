@@ -34,6 +34,7 @@ STYLE = """
   [data-testid="stMain"] [data-testid="stVerticalBlock"] { gap: 0.45rem; }
   [data-testid="stMain"] [data-testid="stHorizontalBlock"] { gap: 0.9rem; }
   [data-testid="stWidgetLabel"] { min-height: 0; margin-bottom: 0.1rem; }
+  [data-testid="stWidgetLabel"] p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
   .st-key-strip { border-bottom: 1px solid color-mix(in srgb, currentColor 18%, transparent); }
   .st-key-strip h1 { font-size: 1.15rem; font-weight: 650; padding: 0; margin: 0; white-space: nowrap; }
   .st-key-strip p { margin: 0; }

@@ -15,6 +15,7 @@ import streamlit as st
 from svmviz import datasets
 from svmviz.datasets import CLASS_LETTERS, MAX_CLASSES, ROW_LIMIT, Dataset, Task
 from svmviz.kernels import resolve_gamma
+from svmviz.machines.ad_svm import smallest_mu
 from svmviz.ui.board import Edit
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "sigmoid")
@@ -249,10 +250,10 @@ class Workspace:
         merged = {**self.pair_weights, **weights}
         self.pair_weights = {pair: weight for pair, weight in merged.items() if weight != 1}
 
-    def mu_value(self, labels: np.ndarray) -> float:
-        """`mu`, moved into the range that is feasible for these labels: 1 over the smallest class, to 1."""
-        counts = np.unique(labels, return_counts=True)[1]
-        return float(np.clip(self.mu, 1.0 / counts.min(), 1.0)) if len(counts) else self.mu
+    def mu_value(self, labels: np.ndarray, n_prototypes: int = 1) -> float:
+        """`mu`, moved into its range for these labels, which `svmviz.machines.ad_svm.smallest_mu` begins, to 1."""
+        codes = np.unique(labels, return_inverse=True)[1]
+        return float(np.clip(self.mu, smallest_mu(codes, n_prototypes), 1.0)) if len(codes) else self.mu
 
     def gamma_value(self) -> float:
         """`gamma` as a number, see `svmviz.kernels.resolve_gamma`; "scale" needs at least one point."""

@@ -34,6 +34,9 @@ SLIDE = """([selector, value]) => {
   slider.value = value;
   slider.dispatchEvent(new Event("input", {bubbles: true}));
 }"""
+RELEASE = (
+    "(selector) => findStage().querySelector(selector).dispatchEvent(new Event('change', {bubbles: true}))"
+)
 MU = ".geometry-track input"
 
 
@@ -115,6 +118,7 @@ def test_the_slider_for_mu_is_live(visit, kernel):
         page.evaluate(SLIDE, [MU, value])
         page.wait_for_timeout(40)
         seen.append(page.evaluate("() => findStage().querySelector('.geometry-table').dataset.sum"))
+    page.evaluate(RELEASE, MU)
     after = state(page)
     assert len(set(seen)) > 5
     assert after["mu"] != before["mu"]
@@ -224,8 +228,9 @@ def test_several_prototypes_have_hulls_of_their_own(visit):
     np.testing.assert_allclose(shown["places"], machine.prototypes_.coef @ data.points, atol=1e-5)
     assert shown["total"] == pytest.approx(machine.certificate_.objective, rel=1e-6)
     assert len(shown["links"]) == 24
-    assert " to " in shown["rows"][0][1]
+    assert "–" in shown["rows"][0][1]
     page.evaluate(SLIDE, [MU, 0])
+    page.evaluate(RELEASE, MU)
     lowest = state(page)
     assert lowest["mu"] == pytest.approx(1 / 11, rel=1e-3)
 

@@ -105,6 +105,7 @@ function ruleCounts(model, samples, rule) {
  */
 function distanceWords(state, meta, nameOf) {
   if (meta.words) return meta.words;
+  if (!meta.pairs) return pairWords(state);
   const { prototypes } = state;
   const classes = new Set(prototypes.map(({ label }) => label)).size;
   const words = [];
@@ -129,6 +130,12 @@ function distanceWords(state, meta, nameOf) {
   if (!meta.linear && meta.plane) words.push(planeWords(prototypes.length));
   if (meta.note) words.push({ head: "Note.", text: meta.note });
   return words;
+}
+
+/** The distances themselves, where there is no table for them. */
+function pairWords({ mu, distances, prototypes }) {
+  const pairs = prototypes.flatMap((p, k) => prototypes.slice(k + 1).map((q, j) => `${p.name} to ${q.name}: ${readableNumber(distances[k][k + 1 + j], 4)}`));
+  return [{ head: `Distances at μ = ${shareText(mu)}.`, text: `${pairs.join("; ")}.` }];
 }
 
 function ruleWords({ samples, disagree, thesis, nearest }, rule, count, classes) {
@@ -202,7 +209,8 @@ class DistanceTable {
     // Two roundings of one number must not differ in the last digit.
     const same = certificate && current && Math.abs(sum - objective) <= 1e-6 * Math.abs(sum);
     const [sumText, objectiveText, ...terms] = columnTexts([same ? objective : sum, objective, ...rows.map(({ term }) => term)], DISTANCE_DIGITS + 1);
-    const distances = columnTexts(rows.flatMap(({ nearest, farthest }) => [nearest, farthest]), DISTANCE_DIGITS);
+    const ends = rows.flatMap(({ nearest, farthest }) => [nearest, farthest]);
+    const distances = columnTexts(ends, rows.some(({ nearest, farthest }) => nearest !== farthest) ? DISTANCE_DIGITS - 1 : DISTANCE_DIGITS);
     rows.forEach((row, k) => this.#fill(this.lines.get(pairKey(row.a, row.b)), row, distances.slice(2 * k, 2 * k + 2), terms[k]));
     setText(this.host.querySelector("[data-value=sum]"), sumText);
     const place = this.host.querySelector(".distance-certificate");
@@ -213,6 +221,7 @@ class DistanceTable {
 
   #build(rows, nameOf, dark) {
     this.lines.clear();
+    this.host.dataset.long = String(rows.some(({ a, b }) => nameOf(a).length > 3 || nameOf(b).length > 3));
     this.body.replaceChildren(...rows.map(({ a, b }) => {
       const line = element("tr", "distance-row");
       const pair = element("th", "distance-pair");
@@ -243,7 +252,7 @@ class DistanceTable {
   }
 
   #fill({ distance, term, slider, shown }, row, [near, far], termText) {
-    setText(distance, near === far ? near : `${near} to ${far}`);
+    setText(distance, near === far ? near : `${near}–${far}`);
     setText(term, termText);
     setText(shown, readableNumber(row.weight, 2));
     if (Number(slider.value) !== row.weight) slider.value = String(row.weight);

@@ -132,7 +132,7 @@ class GeometryView {
     this.slider.addEventListener("input", () => {
       this.find(".geometry-words").setAttribute("aria-live", "off"); // nobody wants to hear every value on the way
       // What is worked out here need not be told on the way: answers would only take time from the drawing.
-      this.choose(this.#muAt(Number(this.slider.value) / MU_STEPS), !this.meta.linear || Boolean(this.meta.words));
+      this.choose(this.#muAt(Number(this.slider.value) / MU_STEPS), !this.meta.linear || Boolean(this.meta.words ?? this.meta.groups));
     });
     this.slider.addEventListener("change", () => {
       this.find(".geometry-words").setAttribute("aria-live", "polite");
@@ -152,22 +152,23 @@ class GeometryView {
 
   /**
    * Take new data; the Board has its points and model already.
-   * @param {{meta: object, ids: ?number[], settled: object}} data ids of the points that meta.geometry is about, as of
-   *   then; settled: whether no points, no mu, no weights are on their way to Python
+   * @param {{meta: object, ids: ?number[], settled: boolean, weightsSettled?: boolean, current?: boolean}} data
+   *   ids of the points that meta.geometry is about, as of then; settled: no mu is on its way to Python;
+   *   weightsSettled: no weights are; current: nothing at all is
    */
-  update({ meta, ids, settled }) {
+  update({ meta, ids, settled, weightsSettled = true, current = settled }) {
     this.host.style.height = "auto"; // the style sheet knows: a given height, or all that a phone needs
     const { height = 620 } = meta;
     this.root.style.setProperty("--geometry-height", typeof height === "string" ? height : `${height}px`);
     this.axes = meta.axes;
     this.meta = meta.geometry ?? null;
     this.rows = new Map((ids ?? this.board.ids).map((id, row) => [id, row]));
-    if (this.meta && settled.mu && this.meta.mu !== this.pythonMu) {
+    if (this.meta && settled && this.meta.mu !== this.pythonMu) {
       this.pythonMu = this.meta.mu;
       this.wanted = this.meta.wanted ?? this.meta.mu;
     }
-    if (settled.weights) this.weights = new Map((this.meta?.pairs ?? []).map(([a, b, weight]) => [pairKey(a, b), weight]));
-    this.current = Object.values(settled).every(Boolean);
+    if (weightsSettled) this.weights = new Map((this.meta?.pairs ?? []).map(([a, b, weight]) => [pairKey(a, b), weight]));
+    this.current = current;
     this.plane.look = theme(this.root);
     this.root.style.setProperty("--pair", chartStyle(this.plane.look).accent);
     const withPlane = Boolean(this.meta?.plane);
@@ -206,7 +207,7 @@ class GeometryView {
   choose(mu, tell = true) {
     this.wanted = mu;
     this.hint = "";
-    if (tell) this.current = false;
+    this.current = false;
     this.#schedule();
     if (tell) this.onMu(mu);
   }
@@ -272,7 +273,7 @@ class GeometryView {
     const { meta, board } = this;
     this.samplesShown = meta ? this.#samples() : [];
     this.state = meta ? geometryAt(meta, this.samplesShown, this.wanted, this.#links()) : null;
-    if (meta?.kind === "distances" && meta.linear) this.#decide();
+    if (meta?.rule && meta.linear) this.#decide();
     else this.#undecide();
     const { status } = this.state ?? {};
     if (meta) board.setStatus(board.items.map(({ id }) => status?.get(id) ?? POINT_STATUS.NONE));

@@ -152,7 +152,7 @@ class Stage {
     const ids = this.sent.get(meta.geometry?.for) ?? null;
     this.#updateModel(meta, board);
     board.setMessage(meta.message);
-    if (this.mode === "geometry") this.view.update({ meta, ids, settled: this.#settled() });
+    if (this.mode === "geometry") this.view.update({ meta, ids, ...this.#settled() });
     board.redraw();
     const answered = meta.model?.for ?? meta.geometry?.for ?? meta.ack ?? 0;
     this.#forget(answered);
@@ -171,10 +171,10 @@ class Stage {
     for (const seq of this.sent.keys()) if (seq < answered) this.sent.delete(seq);
   }
 
-  /** Which values have no message on its way to Python. */
+  /** Whether no mu, no weights, and nothing at all is on its way to Python. */
   #settled() {
-    const [points, mu, weights] = [this.gate, this.muGate, this.weightGate].map((gate) => gate.unanswered === null);
-    return { points, mu, weights };
+    const [points, settled, weightsSettled] = [this.gate, this.muGate, this.weightGate].map(({ unanswered }) => unanswered === null);
+    return { settled, weightsSettled, current: points && settled && weightsSettled };
   }
 
   #updateModel(meta, board) {
