@@ -287,6 +287,36 @@ def test_a_kernel_brings_the_feature_plane_and_takes_it_away(visit):
     assert state(page)["decision"] == "argmax"
 
 
+def test_smo_finds_the_same_prototypes_step_by_step(visit):
+    page = visit("preset=three_classes&kernel=linear&mu=0.1&pair_weights=0-1:3&n_prototypes=2")
+    explored = state(page)
+    page.get_by_text("Step by step", exact=True).click()
+    page.wait_for_function("() => findStage()?.svmviz?.last > 3")
+    last = page.evaluate("() => findStage().svmviz.meta.trace.sentences.at(-1)")
+    assert f"{explored['objective']:.4g}" in last
+    page.get_by_text("Explore", exact=True).click()
+    page.wait_for_function("() => findStage()?.svmviz?.root?.dataset?.ready === 'true'")
+    assert state(page)["total"] == pytest.approx(explored["total"])
+
+
+def test_fifteen_sliders_keep_up_with_the_hand(visit):
+    page = visit("preset=six_classes&kernel=linear&mu=0.1")
+    state(page)
+    milliseconds = page.evaluate("""() => {
+      const view = findStage().svmviz;
+      const times = [];
+      for (let k = 0; k < 40; k += 1) {
+        view.weights.set("0 3", (k % 20) / 4);
+        const begin = performance.now();
+        view.refresh();
+        times.push(performance.now() - begin);
+      }
+      return times.sort((a, b) => a - b)[20];
+    }""")
+    print(f"median {milliseconds:.1f} ms")
+    assert milliseconds < 60
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768)])
 def test_nothing_scrolls_on_a_laptop_or_a_projector(visit, scheme, width, height):

@@ -3,6 +3,7 @@
 /** Dashes of a class's outline: with the colours, but also without, classes can be told apart. */
 const HULL_DASHES = [[], [9, 5], [3, 4], [13, 4, 3, 4], [6, 3], [15, 6]];
 const PROTOTYPE_RADIUS = 10;
+const CROWDED_LINKS = 60; // more of them are drawn as a veil
 const VERTEX_SPACING = 7; // pixels between two vertices that get a dot each
 
 /**
@@ -71,7 +72,7 @@ function paintPrototypes(ctx, look, toPixel, frame, geometry) {
   if (bisector) paintBisector(ctx, look, toPixel, frame, prototypes[bisector.from].at, prototypes[bisector.to].at);
   paintMakers(ctx, look, makers.map(({ at, share }) => ({ place: toPixel(...at), share })), pointed && toPixel(...pointed));
   for (const { from, to, width, faint } of links) {
-    if (faint) faintSegment(ctx, look, places[from], places[to]);
+    if (faint) faintSegment(ctx, look, places[from], places[to], links.length > CROWDED_LINKS ? 0.18 : 0.4);
     else haloedSegment(ctx, look, places[from], places[to], width ?? 2.25);
   }
   prototypes.forEach(({ label }, k) => paintPrototype(ctx, look, label, places[k]));
@@ -95,9 +96,9 @@ function haloedSegment(ctx, look, [x0, y0], [x1, y1], width, dash = []) {
 }
 
 /** A thin line that steps back behind all else. */
-function faintSegment(ctx, look, [x0, y0], [x1, y1]) {
+function faintSegment(ctx, look, [x0, y0], [x1, y1], alpha) {
   ctx.lineWidth = 1;
-  ctx.strokeStyle = withAlpha(look.text, 0.4);
+  ctx.strokeStyle = withAlpha(look.text, alpha);
   strokeSegment(ctx, x0, y0, x1, y1);
 }
 
