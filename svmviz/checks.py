@@ -46,6 +46,13 @@ def check_samples(X: Any) -> Array:
     return X
 
 
+def column_names(X: Any) -> Array | None:
+    """The names of the columns of a data frame (d,), where all of them are text; None otherwise."""
+    columns = getattr(X, "columns", None)
+    names = None if columns is None else list(columns)
+    return np.array(names, dtype=object) if names and all(isinstance(n, str) for n in names) else None
+
+
 def check_labels(y: Any, X: Array) -> Array:
     """y as one label a sample (n,); InvalidProblemError otherwise."""
     y = _one_column(y)

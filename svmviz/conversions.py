@@ -130,6 +130,8 @@ def convert(model: Estimator, to: type[Target], X: Any, y: Any) -> Target:
     K = gram_matrix(model.kernel_, X)
     target = to(**{name: getattr(model, name) for name in _SHARED})
     target._start_fit(X)
+    if hasattr(model, "feature_names_in_"):
+        target.feature_names_in_ = model.feature_names_in_
     if kinds is REGRESSORS:
         _convert_regressor(model, target, X, check_targets(y, X), K)
     else:

@@ -32,7 +32,7 @@ class _PrototypeClassifier(Classifier):
     def _fit_prototypes(
         self, X: Any, y: Any, pair_weights: Array | None = None, n_prototypes: int = 1
     ) -> tuple[DualProblem, Solution]:
-        X = check_samples(X)
+        X = self._training_samples(X)
         y, options = check_labels(y, X), self._options()
         codes = self._encode(y)
         links = ad_svm.class_links(len(self.classes_), pair_weights)

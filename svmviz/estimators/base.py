@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from svmviz.checks import check_labels, check_samples, check_targets, check_weights
+from svmviz.checks import check_labels, check_samples, check_targets, check_weights, column_names
 from svmviz.errors import InvalidProblemError, not_fitted
 from svmviz.gram import Hessian, kernel_values
 from svmviz.kernels import Kernel, make_kernel
@@ -33,6 +33,7 @@ class Estimator(ABC):
     support_: Array
     support_vectors_: Array
     n_iter_: int | Array
+    feature_names_in_: Array
     gamma: str | float
     degree: float
     coef0: float
@@ -79,6 +80,15 @@ class Estimator(ABC):
     def _options(self) -> Options:
         return Options(self.tol, self.max_iter, self.selection, self.newton)
 
+    def _training_samples(self, X: Any) -> Array:
+        """Samples X (n, d) to train on; where they come with names, these are kept as `feature_names_in_`."""
+        names, X = column_names(X), check_samples(X)
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return X
+
     def _start_fit(self, X: Array) -> Kernel:
         """Remember the training data and make the kernel."""
         self.n_features_in_ = X.shape[1]
@@ -100,11 +110,16 @@ class Estimator(ABC):
         """Samples X (n, d) for a machine that is trained, with as many features as it was trained on."""
         if not hasattr(self, "_kernel"):
             raise not_fitted(type(self).__name__)
-        X = check_samples(X)
+        names, X = column_names(X), check_samples(X)
         if X.shape[1] != self.n_features_in_:
             raise InvalidProblemError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                 "features as input."
+            )
+        own = getattr(self, "feature_names_in_", None)
+        if names is not None and own is not None and not np.array_equal(names, own):
+            raise InvalidProblemError(
+                "The feature names should match those that were passed during fit, in the same order."
             )
         return X
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from svmviz.checks import check_labels, check_samples, check_weights
+from svmviz.checks import check_labels, check_weights
 from svmviz.estimators.base import KernelLike, ScoreClassifier, minimized
 from svmviz.gram import gram_matrix
 from svmviz.machines import mc_svm
@@ -71,7 +71,7 @@ class MCSVC(ScoreClassifier):
         sample_weight : array (n,), optional
             Weight of each sample's slack.
         """
-        X = check_samples(X)
+        X = self._training_samples(X)
         y, options = check_labels(y, X), self._options()
         codes = self._encode(y)
         problem = mc_svm.dual_problem(

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from svmviz.checks import check_samples, check_targets, check_weights
+from svmviz.checks import check_targets, check_weights
 from svmviz.estimators.base import KernelLike, Regressor, minimized
 from svmviz.estimators.pairwise import PairwiseClassifier
 from svmviz.gram import gram_matrix
@@ -145,7 +145,7 @@ class NuSVR(Regressor):
         sample_weight : array (n,), optional
             Multiplies C for each sample.
         """
-        X, options = check_samples(X), self._options()
+        X, options = self._training_samples(X), self._options()
         targets = check_targets(y, X)
         bounds = svc.upper_bounds(self.C, len(X)) * check_weights(sample_weight, len(X))
         problem = nu_svr.dual_problem(targets, bounds, self.nu)

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from svmviz.checks import check_samples, check_weights
+from svmviz.checks import check_weights
 from svmviz.estimators.base import Estimator, KernelLike, minimized
 from svmviz.gram import gram_matrix
 from svmviz.machines import one_class
@@ -75,7 +75,7 @@ class OneClassSVM(Estimator):
         sample_weight : array (n,), optional
             The largest multiplier of each sample, relative to the others.
         """
-        X, options = check_samples(X), self._options()
+        X, options = self._training_samples(X), self._options()
         problem = one_class.dual_problem(len(X), self.nu, check_weights(sample_weight, len(X)))
         kernel = self._start_fit(X)
         solution = minimized(problem, gram_matrix(kernel, X), kernel, options)

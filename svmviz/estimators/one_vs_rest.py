@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from svmviz.checks import check_choice, check_labels, check_samples, check_weights
+from svmviz.checks import check_choice, check_labels, check_weights
 from svmviz.estimators.base import KernelLike, ScoreClassifier, combine, solve
 from svmviz.estimators.svc import upper_bounds
 from svmviz.gram import gram_matrix
@@ -88,7 +88,7 @@ class OneVsRestSVC(ScoreClassifier):
         sample_weight : array (n,), optional
             Multiplies C for each sample; a weight of 0 leaves the sample out.
         """
-        X = check_samples(X)
+        X = self._training_samples(X)
         y, options = check_labels(y, X), self._options()
         check_choice("loss", self.loss, svc.LOSSES)
         bounds = upper_bounds(self.C, self.class_weight, y, check_weights(sample_weight, len(y)))

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from svmviz.checks import check_choice, check_labels, check_samples, check_weights
+from svmviz.checks import check_choice, check_labels, check_weights
 from svmviz.estimators.base import Classifier, combine
 from svmviz.gram import gram_matrix
 from svmviz.kernels import Kernel
@@ -66,7 +66,7 @@ class PairwiseClassifier(Classifier):
         sample_weight : array (n,), optional
             Multiplies the largest multiplier of each sample; a weight of 0 leaves the sample out.
         """
-        X = check_samples(X)
+        X = self._training_samples(X)
         y, options = check_labels(y, X), self._options()
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         bounds = self._bounds(y, check_weights(sample_weight, len(y)))

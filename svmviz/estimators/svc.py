@@ -45,6 +45,9 @@ class SVC(PairwiseClassifier):
     Attributes
     ----------
     classes_ : ndarray (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray (n_features,)
+        Where the samples came as a data frame with names; every estimator has it.
     support_ : ndarray (n_support,) of int
         Indices of the support vectors, class by class.
     support_vectors_ : ndarray (n_support, n_features)

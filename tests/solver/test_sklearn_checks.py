@@ -7,7 +7,9 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_classifiers_train, parametrize_with_checks
 
@@ -132,3 +134,16 @@ def test_what_cannot_be_used_is_said_in_one_sentence():
         warnings.simplefilter("always")
         SVC().fit(X, y[:, None])
     assert [w.category.__name__ for w in caught] == ["DataConversionWarning"]
+
+
+@pytest.mark.parametrize("model", ESTIMATORS, ids=lambda m: type(m).__name__)
+def test_names_of_features_are_kept_and_must_match(model):
+    rng = np.random.default_rng(0)
+    X, y = pd.DataFrame(rng.normal(size=(20, 3)), columns=["a", "b", "c"]), np.arange(20) % 2
+    fitted = clone(model).fit(X, y)
+    assert fitted.feature_names_in_.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(fitted.predict(X), fitted.predict(X.to_numpy()))
+    with pytest.raises(InvalidProblemError, match="feature names should match"):
+        fitted.predict(X[["b", "a", "c"]])
+    assert not hasattr(fitted.fit(X.to_numpy(), y), "feature_names_in_")
+    assert not hasattr(fitted.fit(pd.DataFrame(X.to_numpy()), y), "feature_names_in_")
