@@ -168,6 +168,13 @@ def test_what_is_not_a_kernel_is_said_to_be():
     assert "not positive semidefinite" in geometry["note"]
 
 
+def test_the_certificate_does_not_mind_where_the_origin_is():
+    near, far = (distances("three_classes", kernel="linear", mu=0.2) for _ in range(2))
+    far.points = far.points + 1e6
+    found = [all_distances(space)[0]["certificate"]["objective"] for space in (near, far)]
+    assert found[1] == pytest.approx(found[0], rel=1e-6)
+
+
 def test_long_names_are_cut_beside_a_prototype():
     geometry, _ = all_distances(distances("iris"))
     assert [p["name"] for p in geometry["prototypes"]] == ["setosa", "versicolor", "virginica"]

@@ -273,6 +273,35 @@ def test_one_class_gets_one_sentence_and_recovers(visit):
     assert page.locator("[data-testid=stException]").count() == 0
 
 
+def test_a_class_may_be_one_point_or_go_again(visit):
+    page = visit("preset=separable&kernel=linear")
+    state(page)
+    page.get_by_role("button", name="Clear").click()
+    for key, place in [("1", (-1, 0)), ("2", (1, 0)), ("3", (0, 1.5))]:
+        page.mouse.move(*in_board(page, *place))
+        page.keyboard.press(key)
+        page.mouse.click(*in_board(page, *place))
+    page.wait_for_function("() => findStage().svmviz.state?.prototypes.length === 3")
+    shown = state(page)
+    assert shown["mu"] == 1
+    assert shown["distances"][0][1] == pytest.approx(2, abs=0.01)
+    page.mouse.click(*in_board(page, 0, 1.5), button="right")
+    page.wait_for_function("() => findStage().svmviz.state?.prototypes.length === 2")
+    assert len(state(page)["rows"]) == 1
+    assert page.locator("[data-testid=stException], [data-testid=stAlert]").count() == 0
+
+
+def test_a_curve_is_asked_to_become_classes(visit):
+    page = visit("preset=three_classes&kernel=linear")
+    state(page)
+    choose(page, "Example", "Sine with noise")
+    page.get_by_text(re.compile("belong to classes")).wait_for()
+    assert page.evaluate("() => findStage().svmviz.board.model") is None
+    choose(page, "Example", "Four corners")
+    page.wait_for_function("() => findStage().svmviz.state?.prototypes.length === 4")
+    assert state(page)["decision"] == "argmax"
+
+
 def test_a_kernel_brings_the_feature_plane_and_takes_it_away(visit):
     page = visit("preset=three_classes&kernel=linear&mu=0.1")
     state(page)

@@ -158,7 +158,8 @@ function boundWords({ mu, least, counts, status }, meta) {
   const bound = [...status.values()].filter((value) => value === POINT_STATUS.BOUND).length;
   const free = status.size - bound;
   const smallest = Math.round(1 / least);
-  const why = meta.least ? `1 over the ${smallest} samples of the smallest cluster that can be` : `1 over the ${smallest} samples of the smallest class`;
+  const samples = smallest === 1 ? "one sample" : `${smallest} samples`;
+  const why = `1 over the ${samples} of the smallest ${meta.least ? "cluster that can be" : "class"}`;
   return {
     head: `μ = ${shareText(mu)},`,
     text: `feasible from ${shareText(least)} (${why}) to 1. ${bound} of ${total} samples ${are(bound)} at the bound μ (dashed ring), ${free} ${are(free)} free (solid ring).`,
