@@ -20,6 +20,8 @@ Array = np.ndarray
 EPS = float(np.finfo(float).eps)
 # The sum of the maximisers is piecewise linear in nu: Newton's steps reach its zero in a few, halving in this many.
 LARGEST_ROUNDS = 80
+# A sum this small, relative to the maximisers, is zero.
+NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -80,9 +82,11 @@ class SeparableBound:
         left, right = np.maximum(left, least), np.minimum(right, most)
         for _ in range(LARGEST_ROUNDS):
             nu = np.where(open_, np.clip(nu, np.minimum(left, right), right), nu)
-            total, slope = self._response(nu)
+            total, slope, size = self._response(nu)
             left, right = np.where(total < 0, nu, left), np.where(total > 0, nu, right)
-            open_ &= (total != 0) & (right - left > 2 * EPS * np.maximum(np.abs(left), np.abs(right)))
+            # The bound is flat at its best nu: what is left of the sum counts for its square only.
+            open_ &= np.abs(total) > NEGLIGIBLE * size
+            open_ &= right - left > 2 * EPS * np.maximum(np.abs(left), np.abs(right))
             if not open_.any():
                 break
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -91,12 +95,13 @@ class SeparableBound:
             nu = np.where(open_, np.where(inside, newton, 0.5 * (left + right)), nu)
         return nu
 
-    def _response(self, nu: Array) -> tuple[Array, Array]:
-        """Sum of the maximisers over each group, and how fast it grows with nu; both (n_groups,)."""
+    def _response(self, nu: Array) -> tuple[Array, Array, Array]:
+        """Sum of the maximisers over each group, how fast it grows with nu, and their sizes; all (n_groups,)."""
         step = self._maximisers(nu, self.gradient)
         inside = (self.diagonal > 0) & (step > self.low) & (step < self.high)
         slope = np.where(inside, 1.0 / np.where(inside, self.diagonal, 1.0), 0.0)
-        return np.add.reduceat(step, self.starts), np.add.reduceat(slope, self.starts)
+        total, slopes, size = np.add.reduceat([step, slope, np.abs(step)], self.starts, axis=1)
+        return total, slopes, size
 
     def _maximisers(self, nu: Array, gradient: Array) -> Array:
         """D (n,) that maximises each term."""
