@@ -113,7 +113,7 @@ function shiftWords(shift, prototypes) {
 /** When the hulls first meet, and what that means here. */
 function criticalWords(critical, overlap) {
   if (critical === null) return "…";
-  if (critical === "never") return "Never: even the whole convex hulls, at μ = 1, are apart.";
+  if (critical === "never") return "Never: even the whole convex hulls, at μ = 1, are apart, so all samples can be separated.";
   if (critical === "always") return "They meet at every μ: even at the smallest, where the smaller class is only its mean. Try a kernel, or move points.";
   const where = overlap ? "From there on they overlap, as they do now" : "Below it they are apart, as they are now";
   return `At μ = ${readableNumber(critical, 4)} (the tick on the slider). ${where}.`;
@@ -123,12 +123,12 @@ function muWords(mu, least, counts, prototypes, nameOf) {
   const whole = Math.ceil(1 / mu - 1e-9);
   if (mu >= 1) return "no bound at all, the hulls are the convex hulls: as in the hard-margin machine, one sample may carry all the weight.";
   const smallest = counts.indexOf(Math.min(...counts));
+  const alike = counts.every((count) => count === counts[0]);
+  const means = alike ? "both hulls are only the means" : `the hull of ${nameOf(prototypes[smallest].label)} is only its mean`;
   if (mu <= least * (1 + 1e-9)) {
-    const both = counts.every((count) => count === counts[0]);
-    const means = both ? "both hulls are only the means of their classes" : `the hull of ${nameOf(prototypes[smallest].label)} is only its mean`;
     return `the smallest, 1 over ${counts[smallest]}: ${means}.`;
   }
-  return `no sample weighs more: every point of a hull mixes ${whole} samples or more. At ${shareText(least)} the smaller hull is a mean.`;
+  return `no sample weighs more: every point of a hull mixes ${whole} samples or more. At ${shareText(least)}, the smallest μ, ${means}.`;
 }
 
 /** What nu-SVC calls the same machine. */
