@@ -191,10 +191,22 @@ def describe_end(trace: Trace) -> str:
         "no progress": f"Stopped after {count} steps: floating point can no longer lower the objective, although "
         f"the violation, {violation}, is still above {tol}.",
     }[certificate.status]
-    objective = f"The objective is {short(certificate.objective)}"
+    objective = f"{_distance(trace)}The objective is {short(certificate.objective)}"
     if not math.isfinite(certificate.gap):
         return f"{ending} {objective}; no bound on the optimum holds."
     return f"{ending} {objective}; no solution lies more than {short(certificate.gap)} below it."
+
+
+def _distance(trace: Trace) -> str:
+    """Of two prototypes at the end: how far they are apart, or that the hulls meet."""
+    certificate, problem = trace.certificate, trace.problem
+    if words_of(trace).plus != "u" or problem.n_groups != 2 or not problem.coupling[0, 0] > 0:
+        return ""
+    if certificate.objective <= certificate.gap:
+        return "The hulls meet, so no direction parts the classes. "
+    return (
+        f"The prototypes are {short(math.sqrt(2 * certificate.objective / problem.coupling[0, 0]))} apart. "
+    )
 
 
 def short(value: float, digits: int = 4) -> str:

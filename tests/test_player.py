@@ -7,7 +7,7 @@ import pytest
 
 from svmviz.explain import apart, short
 from svmviz.kernels import make_kernel
-from svmviz.machines import svc, svr
+from svmviz.machines import ad_svm, svc, svr
 from svmviz.smo.loop import Options
 from svmviz.trace import record
 from svmviz.ui import lesson
@@ -115,6 +115,26 @@ def test_the_sentence_of_a_prototype_says_how_far_it_moves():
         assert f"v moves {short(np.sqrt(move @ K @ move))}" in text
         before, after = (np.sqrt((a - b) @ K @ (a - b)) for a, b in (u[:2], u[2:]))
         assert f"distance {apart(before, after)[0]} → {apart(before, after)[1]}" in text
+
+
+def test_the_end_of_two_prototypes_says_how_far_apart_they_are():
+    run, data, _ = recorded("mu_svm", "moons", {})
+    trace = run.trace
+    found = ad_svm.read(trace.problem, trace.multipliers(len(trace.steps)), trace.hessian().K)
+    assert f"are {short(found.distances()[0, 1])} apart" in data["trace"]["sentences"][-1]
+    _, data, _ = recorded("mu_svm", "xor", {"kernel": "linear", "mu": 1.0})
+    assert "hulls meet" in data["trace"]["sentences"][-1]
+
+
+def test_three_prototypes_have_their_true_distances_in_the_feature_plane():
+    run, data, _ = recorded("ad_svm", "three_classes", {})
+    trace = run.trace
+    found = ad_svm.read(trace.problem, trace.multipliers(len(trace.steps)), trace.hessian().K)
+    places = found.coef @ np.array(data["trace"]["plane"]["points"])
+    between = np.linalg.norm(places[:, None] - places, axis=2)
+    np.testing.assert_allclose(between, found.distances(), atol=1e-9)
+    assert recorded("ad_svm", "three_classes", {"kernel": "linear"})[1]["trace"]["plane"] is None
+    assert recorded("svc", "moons", {})[1]["trace"]["plane"] is None
 
 
 @pytest.mark.parametrize("build", [classifier, regressor])

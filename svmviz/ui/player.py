@@ -12,6 +12,9 @@ import numpy as np
 import pandas as pd
 
 from svmviz import explain
+from svmviz.errors import InvalidProblemError
+from svmviz.hulls import prototype_plane
+from svmviz.machines import ad_svm
 from svmviz.trace import Trace
 from svmviz.ui import recorders
 from svmviz.ui.models import prototype_names
@@ -99,6 +102,7 @@ def player_data(
         "rows": None if rows is None else [int(row) for row in rows],
         "names": names,
         "groups": groups,
+        "plane": _plane(trace),
         "points": points,
         "position": position,
     }
@@ -186,6 +190,23 @@ def _names(trace: Trace, points: list[list[float]], rows: Sequence[int] | None) 
     signs = [CLASS_SIGNS[owner] for owner in recorders.owners(trace, _labels(points))]
     pairs = zip(trace.problem.sample.tolist(), trace.problem.label.tolist(), strict=True)
     return [f"{samples[m]}→{signs[label]}" for m, label in pairs]
+
+
+def _plane(trace: Trace) -> dict[str, Any] | None:
+    """The samples in the plane of feature space through the final prototypes; None where there is none to show."""
+    if recorders.machine_of(trace) not in ("mu_svm", "ad_svm") or trace.kernel["name"] == "linear":
+        return None
+    K = trace.hessian().K
+    coef = ad_svm.read(trace.problem, trace.multipliers(len(trace.steps)), K).coef
+    try:
+        plane = prototype_plane(K, coef)
+    except InvalidProblemError:
+        return None
+    axes = {
+        2: ["along the link, true length", "largest spread left"],
+        3: ["plane of the three prototypes", "true lengths between them"],
+    }.get(len(coef), ["largest spread of the prototypes", "second largest"])
+    return {"points": plane.tolist(), "axes": axes}
 
 
 def _sample_names(trace: Trace, points: list[list[float]], rows: Sequence[int] | None) -> list[str]:

@@ -192,6 +192,62 @@ def test_every_machine_is_drawn_forward_and_back(load, machine, example, changes
         assert page.evaluate(PICTURES) == seen[k], k
 
 
+TRAVELLERS = [
+    ("mu_svm", "moons", {}),
+    ("ad_svm", "four_corners", {}),
+    ("ad_svm", "three_classes", {"n_prototypes": 2, "mu": 0.2}),
+]
+
+
+@pytest.mark.parametrize(("machine", "example", "changes"), TRAVELLERS)
+def test_prototypes_travel_where_their_weights_say(load, machine, example, changes):
+    run, data, _ = recorded(machine, example, changes)
+    trace = run.trace
+    page = load(
+        trace, {key: data[key] for key in data if key not in ("trace", "model")}, rows=run.rows.tolist()
+    )
+    K, plane = trace.hessian().K, data["trace"]["plane"]
+    for k in (0, 1, len(trace.steps) // 2, len(trace.steps)):
+        jump(page, k)
+        coef = ad_svm.read(trace.problem, trace.multipliers(k), K).coef
+        for name, points in [("input", trace.X), ("feature", plane and np.array(plane["points"]))]:
+            if points is None:
+                continue
+            places, ways = page.evaluate(
+                """([name, k]) => {
+                  const {geometry, ways} = player.travel[name];
+                  return [geometry.prototypes.map(({at}) => at),
+                    ways.map((way) => way.filter(({step}) => step <= k).pop().at)];
+                }""",
+                [name, k],
+            )
+            np.testing.assert_allclose(places, coef @ points, atol=1e-9)
+            np.testing.assert_allclose(ways, coef @ points, atol=1e-9)
+
+
+def test_the_feature_plane_takes_the_place_of_the_board_and_gives_it_back(load):
+    run, data, _ = recorded("mu_svm", "moons", {})
+    scene = {key: data[key] for key in data if key not in ("trace", "model")}
+    page = load(run.trace, scene, rows=run.rows.tolist())
+    jump(page, 3)
+    board = page.evaluate(PICTURES)[0]
+    assert not page.locator(".travel-plane").is_visible()
+    page.get_by_role("button", name="feature space").click()
+    assert page.locator(".travel-plane").is_visible()
+    settle(page)
+    before = page.locator(".plane-canvas").evaluate("(canvas) => canvas.toDataURL()")
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    assert page.locator(".plane-canvas").evaluate("(canvas) => canvas.toDataURL()") != before
+    page.keyboard.press("ArrowLeft")
+    settle(page)
+    assert page.locator(".plane-canvas").evaluate("(canvas) => canvas.toDataURL()") == before
+    page.get_by_role("button", name="input", exact=True).click()
+    assert page.evaluate(PICTURES)[0] == board
+    give(page, *classifier())
+    assert not page.locator(".travel-switch").is_visible()
+
+
 @pytest.mark.parametrize("build", [classifier, regressor])
 def test_forward_and_back_give_the_same_pictures(load, build):
     page = load(*build())

@@ -31,6 +31,7 @@ SCRIPTS = (
     "pair_chart.js",
     "pair_marks.js",
     "step_list.js",
+    "travel.js",
     "player.js",
     "compare.js",
     "main.js",

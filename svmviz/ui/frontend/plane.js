@@ -33,11 +33,11 @@ class FeaturePlane {
 
   /**
    * Set what the plane shows; `draw` then shows it.
-   * @param {{items: object[], geometry: object, axes: string[]}} picture items as `drawPoints` takes them; geometry
-   *   as `paintGeometry` takes it
+   * @param {{items: object[], geometry: object, axes: string[], before: ?function}} picture items as `drawPoints`
+   *   takes them; geometry as `paintGeometry` takes it; before(ctx, toPixel, look) paints beneath the prototypes
    */
-  set({ items, geometry, axes }) {
-    Object.assign(this, { items, geometry, axes });
+  set({ items, geometry, axes, before = null }) {
+    Object.assign(this, { items, geometry, axes, before });
     this.#follow();
   }
 

@@ -62,7 +62,11 @@ class Player {
     this.scheduled = 0;
     this.build();
     this.board = new Board(this.find(".player-board"), { onEdit: (points) => this.edited(points) });
-    this.board.setOverlay((ctx, toPixel, board) => this.paintPair(ctx, toPixel, board.frame));
+    this.travel = new Travel(this.find(".player-board"), this.board);
+    this.board.setOverlay((ctx, toPixel, board) => {
+      if (!this.stale) this.travel.paint(ctx, toPixel, board);
+      this.paintPair(ctx, toPixel, board.frame);
+    });
     this.buildCharts();
     this.steps = new StepList(this.find(".player-list"), (position) => this.jump(position));
     this.listen();
@@ -118,6 +122,7 @@ class Player {
     this.stale = !samePoints(meta.points, this.board.points);
     this.render();
     this.board.redraw();
+    this.travel.redraw();
   }
 
   /** The Board's list of points, for the message gate. */
@@ -153,6 +158,7 @@ class Player {
     }
     this.charts[3].zoom.reset();
     this.steps.setReplay(this.replay);
+    this.travel.setReplay(this.replay, meta, this.samples);
   }
 
   dropTrace() {
@@ -162,6 +168,7 @@ class Player {
     this.position = 0;
     for (const chart of this.charts) chart.replay = null;
     this.steps.setReplay(null);
+    this.travel.setReplay(null);
     this.board.setModel(null);
     this.board.setStatus(null);
     this.board.setSizes(null);
@@ -283,7 +290,9 @@ class Player {
     const { model } = meta;
     const picture = model.regions === false ? null : readModel(replay, model);
     this.board.setModel(picture && { kernel: model.kernel, centres: replay.centres, ...picture });
-    this.board.setStatus(this.stale ? null : this.onPoints(replay.status()));
+    const status = replay.status();
+    this.board.setStatus(this.stale ? null : this.onPoints(status));
+    this.travel.update(status);
   }
 
   /** Values of the samples as values of the Board's points; a trace may leave some of them out. */
@@ -471,6 +480,7 @@ class Player {
     document.removeEventListener("keydown", this.onKey);
     for (const chart of this.charts) chart.destroy();
     this.steps.destroy();
+    this.travel.destroy();
     this.board.destroy();
   }
 }
