@@ -31,7 +31,9 @@ class Argmax {
     this.scale = scale;
     this.owner = functions.map((f) => this.labels.indexOf(f.classes[0]));
     this.best = new Float64Array(this.labels.length);
+    this.lead = 0; // of the winner that `decide` found last
     this.edges = pairEdges(this.labels.length, (a, b) => ({
+      pair: [a, b],
       of: (values) => this.count(values)[b] - this.best[a], // not above 0 at a tie, which goes to a
       real: (values) => {
         const first = Math.max(this.count(values)[a], this.best[b]);
@@ -53,6 +55,21 @@ class Argmax {
     let first = 0;
     for (let r = 1; r < best.length; r += 1) if (best[r] > best[first]) first = r;
     return first;
+  }
+
+  /** The winner, and in `lead` how far it is ahead of the next class: in one pass, for whole lattices. */
+  decide(values) {
+    const { owner } = this;
+    let [winner, first, second] = [owner[0], values[0], -Infinity];
+    for (let k = 1; k < owner.length; k += 1) {
+      const value = values[k];
+      if (value > first || (value === first && owner[k] < winner)) { // ties go to the earlier class
+        if (owner[k] !== winner) [winner, second] = [owner[k], first];
+        first = value;
+      } else if (value > second && owner[k] !== winner) second = value;
+    }
+    this.lead = first - second;
+    return winner;
   }
 
   strength(values, winner) {
@@ -238,9 +255,15 @@ class RegionMap {
 
   #decideAll() {
     const { fields, decision } = this;
+    const quick = decision.decide && !this.hatch;
     const values = new Float64Array(fields.length);
     for (let at = 0; at < this.codes.length; at += 1) {
       for (let k = 0; k < fields.length; k += 1) values[k] = fields[k][at];
+      if (quick) {
+        this.codes[at] = decision.decide(values);
+        this.strengths[at] = Math.min(1, decision.lead / decision.scale);
+        continue;
+      }
       const code = this.#code(values);
       this.codes[at] = code;
       this.strengths[at] = decision.strength(values, code & ~AMBIGUOUS);
@@ -275,10 +298,14 @@ class RegionMap {
   #cellBoundary(i, j) {
     const { fields, decision, nx, ny } = this;
     const at = j * nx + i;
-    const corners = [at, at + 1, at + nx + 1, at + nx].map((index) => fields.map((f) => f[index]));
+    const places = [at, at + 1, at + nx + 1, at + nx];
+    const corners = places.map((index) => fields.map((f) => f[index]));
+    const won = places.map((index) => this.codes[index] & ~AMBIGUOUS);
     const values = new Float64Array(fields.length);
     const middle = ([[x0, y0], [x1, y1]]) => interpolate(fields, nx, ny, (x0 + x1) / 2, (y0 + y1) / 2, values);
-    return decision.edges.flatMap(({ of, real }) =>
+    // Where the largest value wins, a line between two classes is only where both win.
+    const edges = decision.edges.filter(({ pair }) => !pair || pair.every((label) => won.includes(label)));
+    return edges.flatMap(({ of, real }) =>
       cellSegments(i, j, corners.map(of)).filter((piece) => real(middle(piece))));
   }
 

@@ -107,16 +107,19 @@ function prototypesOf(replay) {
   return { weights, products, squares, coincide: Math.max(...squares.flat()) < 1e-12 * largest };
 }
 
-/** w_p'x + b_p - factor * rho_p for each prototype: factor 1 is the thesis's rule (2.2.20), 1/2 the nearest prototype. */
+/**
+ * v_p'x + b_p - factor * rho_p for each prototype: factor 1 is the thesis's rule (2.2.20), 1/2 the nearest prototype.
+ * The thesis has w_p = v_p - mean(v) in the place of v_p; the same number less everywhere changes no decision, and
+ * without it few samples have a coefficient.
+ */
 function prototypeScores({ weights, products }, factor, owners) {
   const count = weights.length;
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / count;
-  const meanWeights = weights[0].map((_, m) => mean(weights.map((row) => row[m])));
   const means = products.map((_, q) => mean(products.map((row) => row[q])));
   const whole = mean(means);
   return weights.map((row, p) => {
     const b = whole - mean([...products[p]]);
     const rho = products[p][p] - 2 * means[p] + whole;
-    return { coef: row.map((value, m) => value - meanWeights[m]), bias: b - factor * rho, classes: [owners[p]] };
+    return { coef: row, bias: b - factor * rho, classes: [owners[p]] };
   });
 }
