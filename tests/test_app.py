@@ -55,6 +55,44 @@ def test_every_kernel_and_task_runs(app, page, task):
         assert ("control_epsilon" in keys) == (task == "regression")
 
 
+@pytest.mark.parametrize("page", ["app.py", LESSON])
+def test_every_machine_runs_with_its_own_parameters(app, page):
+    app.switch_page(page).run()
+    app.selectbox(key="control_preset").select("three_classes").run()
+    own = {"svc": "C", "nu_svc": "nu", "one_class": "nu", "mu_svm": "mu", "ad_svm": "mu", "mc_svm": "beta"}
+    for machine, name in own.items():
+        healthy(app.selectbox(key="control_classifier").select(machine).run())
+        assert space_of(app).machine == machine
+        keys = {item.key for item in app.select_slider}
+        assert {f"control_{other}" for other in ("C", "nu", "mu", "beta")} & keys == {f"control_{name}"}
+        assert ("control_n_prototypes" in keys) == (machine == "ad_svm")
+        pairs = [item.key for item in app.selectbox if item.key == "control_pair"]
+        assert bool(pairs) == (machine == "mu_svm" or (page == LESSON and machine in ("svc", "nu_svc")))
+    app.selectbox(key="control_preset").select("sine").run()
+    for machine, names in {"nu_svr": {"C", "nu"}, "svr": {"C", "epsilon"}}.items():
+        healthy(app.selectbox(key="control_regressor").select(machine).run())
+        keys = {item.key for item in app.select_slider}
+        wanted = {f"control_{name}" for name in names}
+        assert {"control_C", "control_nu", "control_epsilon"} & keys == wanted
+
+
+@pytest.mark.parametrize(
+    "change", [{"classifier": "nu_svc", "nu": 1.0}, {"classifier": "mu_svm", "mu": 0.001}]
+)
+@pytest.mark.parametrize("page", ["app.py", LESSON])
+def test_what_is_not_feasible_shows_one_sentence_and_keeps_the_points(app, page, change):
+    app.switch_page(page).run()
+    app.selectbox(key="control_preset").select("unbalanced").run()
+    points = space_of(app).points
+    for name, value in change.items():
+        setattr(space_of(app), name, value)
+    healthy(app.run())
+    assert space_of(app).points is points
+    if page == "app.py":
+        assert len(app.info) == 1
+        assert "must be" in app.info[0].value
+
+
 def test_the_table_follows_the_parameters(app):
     before = shown(app)
     assert "Duality gap" in before
