@@ -64,11 +64,6 @@ def make_weighted_nu_svc(rng, codes):
     return nu_svc.dual_problem(signs, nu, weights)
 
 
-def make_weighted_mc_svm(rng, codes):
-    beta = float(10 ** rng.uniform(-1, 1))
-    return mc_svm.dual_problem(codes, int(codes.max()) + 1, beta, random_weights(rng, len(codes)))
-
-
 def make_weighted_one_class(rng, codes):
     return one_class.dual_problem(len(codes), float(rng.uniform(0.02, 1)), random_weights(rng, len(codes)))
 
@@ -89,7 +84,9 @@ def make_one_class(rng, codes):
 
 
 def make_mc_svm(rng, codes):
-    return mc_svm.dual_problem(codes, int(codes.max()) + 1, float(10 ** rng.uniform(-2, 1)))
+    beta = float(10 ** rng.uniform(-2, 1))
+    weights = random_weights(rng, len(codes)) if rng.random() < 0.5 else None
+    return mc_svm.dual_problem(codes, int(codes.max()) + 1, beta, weights)
 
 
 MACHINES = [
@@ -98,7 +95,6 @@ MACHINES = [
     make_mu_svm,
     make_weighted_nu_svc,
     make_weighted_one_class,
-    make_weighted_mc_svm,
     make_ad_svm_of_unequal_clusters,
     make_nu_svc,
     make_nu_svr,
