@@ -47,7 +47,7 @@ class Travel {
     this.axes = plane?.axes ?? ["", ""];
     this.switch.hidden = !this.feature;
     this.show(this.feature ? this.shown : "input", true);
-    this.board.setLegendItems(!has ? [] : flat ? [["hull", "hull"]] : [["hollow", "mean by weight"]]);
+    this.board.setLegendItems(!has ? [] : flat ? [["hull", "hull"]] : [["hollow", "mean"]]);
   }
 
   /** What stays the same all along a run: hulls, and the ways of the prototypes. */
