@@ -173,7 +173,7 @@ class GeometryView {
     this.root.style.setProperty("--pair", chartStyle(this.plane.look).accent);
     const withPlane = Boolean(this.meta?.plane);
     this.root.dataset.plane = String(withPlane);
-    this.root.dataset.kind = this.meta?.kind ?? "";
+    if (this.meta) this.root.dataset.kind = this.meta.kind; // kept without a geometry: the Board must not change its size
     this.find(".geometry-plane").hidden = !withPlane;
     this.find("[data-nu]").hidden = this.meta?.kind !== "hulls";
     this.refresh();
