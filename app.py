@@ -42,7 +42,7 @@ def board(about: DeltaGenerator, notice: DeltaGenerator, result: DeltaGenerator,
         about.html(f'<p class="note">{description(space)}</p>')
         page.show_notice(notice, space)
         if fit.message:
-            result.info(fit.message)
+            result.info(controls.plain(fit.message))
         else:
             result.html(results.table(fit, controls.parameter_rows(space)))
 

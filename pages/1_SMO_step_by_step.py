@@ -85,7 +85,7 @@ def show_race(space: Workspace) -> None:
         with st.spinner("The rules are running …"):
             traces = lesson.race(space)
         if not traces:
-            st.info(workspace.checked(space))
+            st.info(controls.plain(workspace.checked(space) or ""))
             return
         names = {rule: controls.RULE_NAMES[rule] for rule in traces}
         gaps = {names[rule]: results.gaps(trace) for rule, trace in traces.items()}

@@ -3,14 +3,14 @@
 Lloyd's two steps in the space of the kernel, where the distance of a sample to the mean of a cluster needs the Gram
 matrix only (Schoelkopf, Smola, Mueller: Nonlinear component analysis as a kernel eigenvalue problem, 1998, appendix;
 Dhillon, Guan, Kulis: Kernel k-means, spectral clustering and normalized cuts, 2004, equation 2). No cluster becomes
-smaller than asked for: the samples are then assigned by an exact matching (Bradley, Bennett, Demiriz: Constrained
-k-means clustering, 2000).
+smaller than asked for: it takes the samples that lose least by coming to it. (Constrained k-means of Bradley,
+Bennett and Demiriz, 2000, would assign them exactly, by a transport problem in every round: seconds for what is
+only a start for the machine.)
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from svmviz.errors import InvalidProblemError
 
@@ -97,15 +97,19 @@ def _to_means(K: Array, codes: Array, n_clusters: int) -> Array:
 
 
 def _assigned(distances: Array, smallest: int) -> Array:
-    """The cluster of each sample (n,): the nearest, or the best choice that leaves no cluster too small."""
+    """The cluster of each sample (n,): the nearest, or one that would be too small without it."""
     n, n_clusters = distances.shape
     codes = distances.argmin(axis=1)
-    if np.bincount(codes, minlength=n_clusters).min() >= smallest:
-        return codes
-    # So many places are kept for each cluster; the samples that get none of them go where it is nearest.
-    kept = np.repeat(np.arange(n_clusters), smallest)
-    nearest = np.repeat(distances.min(axis=1)[:, None], n - len(kept), axis=1)
-    rows, places = linear_sum_assignment(np.hstack([distances[:, kept], nearest]))
-    placed = places < len(kept)
-    codes[rows[placed]] = kept[places[placed]]
+    sizes = np.bincount(codes, minlength=n_clusters)
+    for cluster in np.argsort(sizes, kind="stable").tolist():
+        if sizes[cluster] >= smallest:
+            continue
+        loss = distances[:, cluster] - distances[np.arange(n), codes]
+        for sample in np.argsort(loss, kind="stable").tolist():
+            if sizes[cluster] == smallest:
+                break
+            if sizes[codes[sample]] > smallest:
+                sizes[codes[sample]] -= 1
+                sizes[cluster] += 1
+                codes[sample] = cluster
     return codes

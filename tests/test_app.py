@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from svmviz.datasets import PRESETS
 from svmviz.ui import files, fitting
 from svmviz.ui.board import Edit
+from svmviz.ui.controls import plain
 from svmviz.ui.workspace import KERNELS
 
 ROOT = Path(__file__).parent.parent
@@ -181,7 +182,7 @@ def test_a_bad_file_gets_one_sentence_and_the_points_stay(app, data):
     before = space_of(app).points.copy()
     upload(app, "file", "a.csv", data)
     assert (space_of(app).points == before).all()
-    assert {item.value for item in app.warning} == {space_of(app).notice}
+    assert {item.value for item in app.warning} == {plain(space_of(app).notice)}
     assert space_of(app).notice.endswith(".")
 
 
@@ -214,3 +215,8 @@ def test_the_configuration_asks_nothing_of_the_outside():
     assert config["browser"]["gatherUsageStats"] is False
     assert config["runner"]["postScriptGC"] is False
     assert config["client"]["showErrorDetails"] == "none"
+
+
+def test_a_sentence_that_quotes_a_file_is_no_markdown():
+    quoted = plain("Line 3 has ![x](//a.bc/d) and **bold** :red[y], choose C: it *is* $1$.")
+    assert quoted == (r"Line 3 has \!\[x\](//a.bc/d) and \*\*bold\*\* \:red\[y\], choose C: it \*is\* \$1\$.")

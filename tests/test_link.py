@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from svmviz import datasets
 from svmviz.datasets import DataError, Dataset
 from svmviz.ui.board import Edit
-from svmviz.ui.link import LONGEST, from_query, to_query
+from svmviz.ui.link import LONGEST, READERS, from_query, to_query
 from svmviz.ui.workspace import Workspace
 
 MACHINE = (
@@ -86,6 +86,22 @@ def test_the_machine_and_its_parameters_travel():
     assert back.notice == ""
     assert "machine" not in to_query(drawn([[0, 0]]))
     assert "pair_weights" not in to_query(drawn([[0, 0]]))
+
+
+def test_every_setting_travels_to_the_last_digit():
+    changed = {
+        "kernel": "poly", "gamma": 1 / 3, "degree": 5, "coef0": -0.1234567891, "C": 1e3 / 7, "epsilon": 0.1 / 3,
+        "tol": 1e-7 / 3, "rule": "platt", "pair": (1, 3), "classifier": "ad_svm", "regressor": "nu_svr",
+        "loss": "squared", "nu": 2 / 7, "mu": 1 / 3, "beta": 1 / 3, "decision_rule": "nearest",
+        "pair_weights": {(0, 2): 1 / 3}, "n_prototypes": 2, "held_out": 0.1 / 3,
+    }  # fmt: skip
+    assert set(changed) == set(READERS)
+    space = drawn([[0, 0], [1, 1], [2, 2]], [0, 1, 3])
+    for name, value in changed.items():
+        setattr(space, name, value)
+    back = opened(to_query(space))
+    assert {name: getattr(back, name) for name in changed} == changed
+    assert back.notice == ""
 
 
 def test_a_hundred_points_take_about_four_hundred_characters():

@@ -167,3 +167,11 @@ def test_mu_is_moved_into_its_feasible_range(space):
         space.mu = mu
         assert space.mu_value(labels) == expected
     assert space.mu_value(np.empty(0, int)) == 2.0
+
+
+def test_weights_of_pairs_belong_to_the_points_they_were_set_for():
+    space = Workspace()
+    space.load_preset("three_classes")
+    space.pair_weights = {(0, 1): 0.0}
+    space.load_preset("four_corners")
+    assert space.pair_weights == {}

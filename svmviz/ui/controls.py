@@ -1,5 +1,6 @@
 """Compact controls that both pages use; each keeps its value in the workspace, which outlives the page."""
 
+import re
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -68,6 +69,11 @@ MU_GRID = [
 BETA_GRID = _one_two_five(-4, 3)
 PROTOTYPES = list(range(1, MAX_PROTOTYPES + 1))
 COEF0_GRID = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 5.0]
+
+
+def plain(text: str) -> str:
+    """Text for a message of Streamlit's, in which nothing acts as Markdown: it may quote a cell of a file."""
+    return re.sub(r"([\\`*_{}\[\]<>#|!$~]|:(?=\w))", r"\\\1", text)
 
 
 def number(value: Any) -> str:

@@ -35,7 +35,7 @@ def open_and_save(space: Workspace) -> None:
     if uploaded is not None and table is not None:
         _choose_columns(space, table)
     if space.notice:
-        st.warning(space.notice)
+        st.warning(controls.plain(space.notice))
     st.button(
         "Standardise both columns",
         key="standardise",

@@ -114,15 +114,20 @@ def _one_of(names: tuple[str, ...]) -> Callable[[str], str]:
     return read
 
 
+def _pair(text: str) -> tuple[int, int]:
+    """Two classes, the earlier first, from "0,2"."""
+    a, b = (int(_number(0, MAX_CLASSES - 1)(code)) for code in text.split(","))
+    if a >= b:
+        raise DataError("A pair names two classes, the earlier first.")
+    return a, b
+
+
 def _pair_weights(text: str) -> dict[tuple[int, int], float]:
     """Weights of class pairs from "0-1:2,1-3:0.5"."""
     weights = {}
     for item in text.split(","):
         pair, weight = item.split(":")
-        a, b = (int(_number(0, MAX_CLASSES - 1)(code)) for code in pair.split("-"))
-        if a >= b:
-            raise DataError("A pair names two classes, the earlier first.")
-        weights[a, b] = _number(0, 1e6)(weight)
+        weights[_pair(pair.replace("-", ","))] = _number(0, 1e6)(weight)
     return weights
 
 
@@ -135,6 +140,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "epsilon": _number(0, 1e9),
     "tol": _number(1e-12, 1),
     "rule": _one_of(RULES),
+    "pair": _pair,
     "classifier": _one_of(CLASSIFIERS),
     "regressor": _one_of(REGRESSORS),
     "loss": _one_of(LOSSES),
@@ -161,7 +167,10 @@ def _settings_to_text(space: Workspace) -> dict[str, str]:
 def _text(value: object) -> str:
     if isinstance(value, dict):
         return ",".join(f"{a}-{b}:{_text(weight)}" for (a, b), weight in sorted(value.items()))
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    # In full: 1/3 cut to 0.333333 would be below the least mu of a class of three.
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 # ------------------------------------------------------------------------------------------------- points

@@ -292,6 +292,8 @@ def _ad_svm(space: Workspace) -> Fit:
         space, machine.support_vectors_, scores, status, scale=clear_value(0.5 * distances**2), levels=[]
     )
     facts, table = _prototype_rows(space, owners, distances, _weights(status))
+    if space.pair_weights:
+        facts = (*facts, ("Weights of pairs", f"{len(space.pair_weights)} not 1, see All distances"))
     error = _error(machine.predict(space.points), space.labels)
     note = coincidence(machine)
     if note:

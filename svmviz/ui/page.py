@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from svmviz import datasets
-from svmviz.ui import link, server, workspace
+from svmviz.ui import controls, link, server, workspace
 from svmviz.ui.board import load_frontend
 from svmviz.ui.workspace import Workspace
 
@@ -104,7 +104,7 @@ def _workspace() -> Workspace:
 def show_notice(place: DeltaGenerator, space: Workspace) -> None:
     """Show or clear the one sentence that the workspace has to say."""
     if space.notice:
-        place.warning(space.notice)
+        place.warning(controls.plain(space.notice))
     else:
         place.empty()
 

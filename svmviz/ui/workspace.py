@@ -123,6 +123,7 @@ class Workspace:
         """Take over a data set; with its machine parameters when it is a preset and `settings` is True."""
         self.task, self.axes, self.classes = data.task, data.axes, six_names(data.classes)
         self.preset, self.edited = preset, False
+        self.pair_weights = {}  # they belong to the classes that were there
         if preset and settings:
             for item in fields(data.settings):
                 setattr(self, item.name, getattr(data.settings, item.name))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 
 from svmviz import InvalidProblemError
@@ -49,3 +50,15 @@ def test_with_the_linear_kernel_it_is_k_means(seed):
 def test_too_many_clusters():
     with pytest.raises(InvalidProblemError, match="fewer"):
         kernel_kmeans(np.eye(5), 3, 2)
+
+
+def test_clusters_of_equal_size_come_quickly_and_lose_little():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(90, 2)) + np.repeat([[0, 0], [4, 0], [0, 4]], [70, 10, 10], axis=0)
+    codes = kernel_kmeans(X @ X.T, 3, smallest=30)
+    assert np.bincount(codes).tolist() == [30, 30, 30]
+    means = np.array([X[codes == k].mean(axis=0) for k in range(3)])
+    spread = ((X - means[codes]) ** 2).sum()
+    distances = ((X[:, None] - means) ** 2).sum(-1)
+    rows, places = linear_sum_assignment(np.repeat(distances, 30, axis=1))
+    assert spread <= 1.1 * distances[rows, places // 30].sum()
