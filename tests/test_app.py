@@ -108,7 +108,7 @@ def test_an_edit_is_fitted(app):
     healthy(app.run())
     assert "of 2 (0.0 %)" in shown(app)
     _, outcome = app.session_state["fit"]
-    assert outcome.model["for"] == 5
+    assert fitting.board_data(space, outcome, 600)["model"]["for"] == 5
 
 
 def test_an_empty_board_shows_one_sentence(app):

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import streamlit as st
 
 from svmviz import ADSVC, MCSVC, SVC, SVR, MuSVC, NuSVC, NuSVR, OneClassSVM, datasets
 from svmviz.datasets import PRESETS
 from svmviz.ui import fitting, models, results
+from svmviz.ui.board import Edit
 from svmviz.ui.fitting import fit
 from svmviz.ui.workspace import CLASSIFIERS, KERNELS, REGRESSORS, Workspace
 
@@ -75,7 +77,6 @@ def test_every_kernel_gives_a_model_of_the_agreed_form(name, kernel):
     space = loaded(name, kernel=kernel)
     outcome = fit(space)
     model = outcome.model
-    assert model["for"] == 0
     assert model["kernel"] == {
         "name": kernel,
         "gamma": space.gamma_value(),
@@ -345,12 +346,25 @@ def test_the_fingerprint_follows_everything_that_matters():
         "decision_rule": "nearest",
         "pair_weights": {(0, 1): 2.0},
         "n_prototypes": 2,
+        "pair": (0, 2),
     }.items():
         setattr(space, name, value)
         seen.add(fitting.fingerprint(space))
     space.points = space.points + 1
     seen.add(fitting.fingerprint(space))
-    assert len(seen) == 16
+    assert len(seen) == 17
+
+
+def test_an_edit_that_changes_nothing_is_not_fitted_again(monkeypatch):
+    calls = []
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(fitting, "train", lambda space: calls.append(space.seq) or models.train(space))
+    space = loaded("moons")
+    for seq in (1, 2):
+        space.apply_edit(Edit(space.revision, seq, space.rows()))
+        data = fitting.board_data(space, fitting.cached(space), 600)
+        assert data["model"]["for"] == seq
+    assert calls == [1]
 
 
 def test_the_board_gets_what_was_agreed():

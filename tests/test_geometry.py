@@ -9,8 +9,9 @@ from streamlit.testing.v1 import AppTest
 from svmviz import MuSVC
 from svmviz.datasets import PRESETS, Dataset
 from svmviz.hulls import nearest_points, weighted_hull
-from svmviz.ui import geometry
-from svmviz.ui.board import parse_mu
+from svmviz.ui import distances, geometry
+from svmviz.ui.board import Edit, parse_mu
+from svmviz.ui.distances import distances_data
 from svmviz.ui.geometry import TwoClasses, critical, hulls_data
 from svmviz.ui.workspace import Workspace
 
@@ -192,3 +193,17 @@ def test_the_page_runs_for_classes_and_for_a_curve(monkeypatch):
         app.run().switch_page(PAGE).run()
         assert not app.exception
         assert not app.error
+
+
+@pytest.mark.parametrize(("page", "solve"), [(hulls_data, "MuSVC"), (distances_data, "ADSVC")])
+def test_an_edit_that_changes_nothing_is_not_solved_again(monkeypatch, page, solve):
+    calls = []
+    module = geometry if solve == "MuSVC" else distances
+    machine = getattr(module, solve)
+    monkeypatch.setattr(module, solve, lambda **options: calls.append(1) or machine(**options))
+    space = Workspace()
+    space.load_preset("moons")
+    for seq in (1, 2):
+        space.apply_edit(Edit(space.revision, seq, space.rows()))
+        assert [page(space, 600)[part]["for"] for part in ("geometry", "model")] == [seq, seq]
+    assert len(calls) == 1

@@ -322,11 +322,7 @@ def _split(space: Workspace) -> np.ndarray:
 def cached(space: Workspace) -> Comparison:
     """The comparison of a workspace; the last one again when nothing that it depends on has changed."""
     now = (*fitting.fingerprint(space), space.held_out)
-    before, outcome = st.session_state.get(FIT, (None, None))
-    if now != before:
-        outcome = compare(space, _split(space))
-        st.session_state[FIT] = (now, outcome)
-    return outcome
+    return fitting.remembered(FIT, now, lambda: compare(space, _split(space)))
 
 
 def stage_data(space: Workspace, outcome: Comparison, height: int | str) -> dict[str, Any]:

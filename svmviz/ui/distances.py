@@ -69,7 +69,6 @@ def all_distances(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | No
     least = smallest_mu(np.searchsorted(present, space.labels), space.n_prototypes)
     geometry: dict[str, Any] = {
         "kind": "distances",
-        "for": space.seq,
         "linear": space.kernel == "linear",
         "prototypes": [{"label": owner, "name": name} for owner, name in zip(owners, names, strict=True)],
         "groups": machine.cluster_.tolist() if several else None,

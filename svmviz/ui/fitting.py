@@ -1,6 +1,7 @@
 """Fit the workspace once for what it is now, and hand the Board what it shows."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -8,6 +9,8 @@ import streamlit as st
 from svmviz.errors import InvalidProblemError
 from svmviz.ui.models import Fit, train
 from svmviz.ui.workspace import Workspace, checked
+
+T = TypeVar("T")
 
 
 def fit(space: Workspace) -> Fit:
@@ -33,23 +36,27 @@ def fit(space: Workspace) -> Fit:
 
 
 def fingerprint(space: Workspace) -> tuple[Any, ...]:
-    """What a fit depends on: equal fingerprints, equal fits."""
+    """What a fit depends on: equal fingerprints, equal fits. An edit that changes nothing is no reason for one."""
     return (
         space.points.tobytes(), space.labels.tobytes(), space.task, space.classes, space.kernel, space.gamma,
-        space.degree, space.coef0, space.C, space.epsilon, space.tol, space.seq, space.revision, space.machine,
-        space.loss, space.nu, space.mu, space.beta, space.decision_rule, tuple(sorted(space.pair_weights.items())),
-        space.n_prototypes,
+        space.degree, space.coef0, space.C, space.epsilon, space.tol, space.revision, space.machine,
+        space.pair, space.loss, space.nu, space.mu, space.beta, space.decision_rule,
+        tuple(sorted(space.pair_weights.items())), space.n_prototypes,
     )  # fmt: skip
+
+
+def remembered(key: str, now: tuple[Any, ...], make: Callable[[], T]) -> T:
+    """What was made last under a key of the session, or made anew when what it depends on has changed."""
+    before, outcome = st.session_state.get(key, (None, None))
+    if now != before:
+        outcome = make()
+        st.session_state[key] = (now, outcome)
+    return outcome
 
 
 def cached(space: Workspace) -> Fit:
     """The fit of a workspace; the last one again when nothing that it depends on has changed."""
-    now = fingerprint(space)
-    before, outcome = st.session_state.get("fit", (None, None))
-    if now != before:
-        outcome = fit(space)
-        st.session_state["fit"] = (now, outcome)
-    return outcome
+    return remembered("fit", fingerprint(space), lambda: fit(space))
 
 
 def board_data(space: Workspace, outcome: Fit, height: int | str) -> dict[str, Any]:
@@ -66,4 +73,5 @@ def board_data(space: Workspace, outcome: Fit, height: int | str) -> dict[str, A
     -------
     dict
     """
-    return {**space.scene(height, outcome.message or outcome.note), "mode": "board", "model": outcome.model}
+    model = outcome.model and {**outcome.model, "for": space.seq}
+    return {**space.scene(height, outcome.message or outcome.note), "mode": "board", "model": model}

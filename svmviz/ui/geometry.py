@@ -49,6 +49,7 @@ from svmviz.kernels import make_kernel
 from svmviz.machines.ad_svm import Prototypes
 from svmviz.problem import Certificate
 from svmviz.projection import principal_components
+from svmviz.ui.fitting import fingerprint, remembered
 from svmviz.ui.workspace import Workspace, checked
 
 Array = np.ndarray
@@ -68,7 +69,7 @@ PAIR_LIMIT = 20_000
 ROUNDING = 1e-6
 """Principal components below this share of the largest are roots of rounded zeros."""
 
-CRITICAL, PLANE = "critical_mu", "feature_plane"
+CRITICAL, PLANE, GEOMETRY = "critical_mu", "feature_plane", "geometry"
 
 NOT_SEMIDEFINITE = (
     "This sigmoid kernel is not positive semidefinite on these points: there is no feature space, and what is shown "
@@ -126,15 +127,24 @@ def geometry_data(
     build: Callable[[Workspace], tuple[dict[str, Any], dict[str, Any] | None]],
 ) -> dict[str, Any]:
     """What a page of hulls shows: a message, or what `build` makes of the workspace, geometry and model."""
-    message = hulls_message(space)
-    model = geometry = None
-    if message is None:
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                geometry, model = build(space)
-        except InvalidProblemError as error:
-            message = str(error)
+    now = (build.__name__, *fingerprint(space))
+    message, *entries = remembered(GEOMETRY, now, lambda: _built(space, build))
+    geometry, model = (entry and {**entry, "for": space.seq} for entry in entries)
     return {**space.scene(height, message), "mode": "geometry", "model": model, "geometry": geometry}
+
+
+def _built(
+    space: Workspace, build: Callable[[Workspace], tuple[dict[str, Any], dict[str, Any] | None]]
+) -> tuple[str | None, dict[str, Any] | None, dict[str, Any] | None]:
+    """A message or None, the geometry, and the model."""
+    message = hulls_message(space)
+    if message is not None:
+        return message, None, None
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return None, *build(space)
+    except InvalidProblemError as error:
+        return str(error), None, None
 
 
 def hulls_message(space: Workspace) -> str | None:
@@ -159,7 +169,6 @@ def two_hulls(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | None]:
     touch = cached_critical(space, two)
     geometry: dict[str, Any] = {
         "kind": "hulls",
-        "for": space.seq,
         "linear": space.kernel == "linear",
         "prototypes": [{"label": two.classes[0], "name": "v₋"}, {"label": two.classes[1], "name": "v₊"}],
         "groups": None,
@@ -281,7 +290,6 @@ def _boundary(space: Workspace, two: TwoClasses, machine: MuSVC) -> dict[str, An
         "classes": list(two.classes),
     }
     return {
-        "for": space.seq,
         "kernel": {**kernel_parameters(space), "name": space.kernel},
         "centres": machine.support_vectors_.tolist(),
         "functions": [function],
@@ -305,11 +313,7 @@ def cached_critical(space: Workspace, two: TwoClasses) -> float | str:
     now = (
         space.points[two.rows].tobytes(), two.codes.tobytes(), space.kernel, space.gamma, space.degree, space.coef0,
     )  # fmt: skip
-    before, touch = st.session_state.get(CRITICAL, (None, None))
-    if now != before:
-        touch = critical(space, two)
-        st.session_state[CRITICAL] = (now, touch)
-    return touch
+    return remembered(CRITICAL, now, lambda: critical(space, two))
 
 
 def critical(space: Workspace, two: TwoClasses) -> float | str:

@@ -16,7 +16,7 @@ from svmviz.smo.loop import Options
 from svmviz.trace import Trace, record
 from svmviz.ui import recorders
 from svmviz.ui.board import stage
-from svmviz.ui.fitting import fingerprint
+from svmviz.ui.fitting import fingerprint, remembered
 from svmviz.ui.page import boundary, show_notice
 from svmviz.ui.player import player_data
 from svmviz.ui.workspace import KERNELS, RULES, Workspace, checked
@@ -64,15 +64,11 @@ def recording(space: Workspace) -> Recording:
     Recording
         The same object again as long as nothing that it depends on changes.
     """
-    now = (*fingerprint(space), space.rule, space.pair)
+    now = (*fingerprint(space), space.rule)
     before, opened = st.session_state.get(OPENED, (None, None))
     if now == before:
         return opened
-    before, recorded = st.session_state.get(RECORDED, (None, None))
-    if now != before:
-        recorded = record_run(space, space.rule)
-        st.session_state[RECORDED] = (now, recorded)
-    return recorded
+    return remembered(RECORDED, now, lambda: record_run(space, space.rule))
 
 
 def chosen(space: Workspace, machine: str | None) -> Workspace:
@@ -269,7 +265,7 @@ def open_trace(space: Workspace, text: str) -> None:
     except Exception as error:  # a file written by hand can be wrong in any way
         raise InvalidProblemError("The steps of this trace do not fit its problem: save it again.") from error
     _adopt(space, trace)
-    st.session_state[OPENED] = ((*fingerprint(space), space.rule, space.pair), run)
+    st.session_state[OPENED] = ((*fingerprint(space), space.rule), run)
 
 
 def save_trace(space: Workspace, kind: str) -> str:

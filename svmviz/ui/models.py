@@ -110,7 +110,6 @@ def browser_model(
         "coef0": space.coef0,
     }
     return {
-        "for": space.seq,
         "kernel": kernel,
         "centres": centres.tolist(),
         "functions": functions,

@@ -508,9 +508,31 @@ def test_an_unanswered_edit_is_sent_again(page, load_frontend):
       gate.push({revision: 1, points: [[0, 0, 0]]});
       await new Promise((done) => setTimeout(done, RETRIES_IN_SILENCE * WATCHDOG + 200));
       gate.reset();
-      return [sent.map((edit) => [edit.seq, edit.points.length]), silences];
+      return [sent.map((edit) => [edit.seq, edit.points.length, edit.again ?? 0]), silences];
     }""")
-    assert sent == [[[1, 1], [2, 1], [3, 1]], [2]]
+    assert sent == [[[1, 1, 0], [1, 1, 1], [1, 1, 2]], [2]]
+
+
+def test_a_slow_answer_settles_the_edit_that_was_sent_again(page, load_frontend):
+    load_frontend(page)
+    sent, silences, settled = page.evaluate("""async () => {
+      const sent = [];
+      const silences = [];
+      const gate = new EditGate((edit) => sent.push(edit), 0, () => silences.push(sent.length));
+      // Python takes one run after the other, each longer than the watchdog has patience.
+      const answered = (seq) => new Promise((done) => setTimeout(() => done(gate.acknowledge(seq)), 1.2 * WATCHDOG));
+      gate.push({points: []});
+      gate.push({points: [1]});
+      await answered(1);
+      await answered(2);
+      const settled = gate.unanswered === null;
+      await new Promise((done) => setTimeout(done, 1.2 * WATCHDOG));
+      gate.reset();
+      return [sent.map((edit) => [edit.seq, edit.again ?? 0]), silences, settled];
+    }""")
+    assert settled
+    assert sent == [[1, 0], [2, 0], [2, 1]]
+    assert silences == []
 
 
 # ---- the component, with a test in the place of Python ---------------------------------------------
@@ -565,6 +587,16 @@ def test_a_late_answer_changes_no_points(component):
       return [late, board.points.length, sent.map((edit) => edit.seq)];
     }""")
     assert result == [[2, 0], 2, [1]]
+
+
+def test_a_late_answer_about_an_example_lands_on_its_own_points(component):
+    status = component.evaluate("""() => {
+      mount({ack: 7, points: [[-1, 0, 0], [1, 0, 1], [0, 1, 1]], model: {...model, for: 0, status: [0, 0, 0]}});
+      board.removeAt(board.toPixel(-1, 0), 9);
+      mount({ack: 7, model: {...model, for: 0, status: [0, 1, 2]}});
+      return board.items.map((item) => item.status);
+    }""")
+    assert status == [1, 2]
 
 
 def test_a_newer_revision_wins_over_waiting_edits(component):

@@ -9,7 +9,7 @@ class EditGate {
   constructor(send, ack, onSilence = () => {}) {
     Object.assign(this, { send, onSilence });
     this.retries = 0;
-    this.seq = ack; // of the last edit made here
+    this.seq = this.heard = ack; // of the last edit made here, and of the last that was answered
     this.inFlight = null; // sequence number waiting for its answer
     this.waiting = null; // what is not sent yet, with its sequence number
     this.timer = null;
@@ -25,6 +25,8 @@ class EditGate {
 
   /** Python has handled everything up to `ack`. */
   acknowledge(ack) {
+    if (ack > this.heard) this.retries = 0; // slow, but not silent
+    this.heard = Math.max(this.heard, ack);
     this.seq = Math.max(this.seq, ack);
     if (this.inFlight === null || ack < this.inFlight.seq) return;
     this.retries = 0;
@@ -56,8 +58,8 @@ class EditGate {
   #retry() {
     this.retries += 1;
     if (this.retries >= RETRIES_IN_SILENCE) this.onSilence();
-    // A number of its own makes the value new, so that Python is called again.
-    this.waiting ??= { ...this.inFlight, seq: (this.seq += 1) };
+    // A count makes the value new, so that Python is called again; the first answer to come counts for all.
+    this.waiting ??= { ...this.inFlight, again: this.retries };
     this.#flush();
   }
 }
@@ -145,16 +147,16 @@ class Stage {
 
   #updateBoard(meta, fresh) {
     const board = this.view.board ?? this.view;
+    const answered = meta.model?.for ?? meta.geometry?.for ?? meta.ack ?? 0;
     const scene = { axes: meta.axes, classNames: meta.classes, editable: meta.editable ?? true, limit: meta.limit };
     if (fresh) Object.assign(scene, { task: meta.task, points: meta.points, view: meta.view });
     board.setScene(scene);
-    if (fresh) this.sent.set(meta.ack ?? 0, board.ids);
+    if (fresh) this.sent.set(answered, board.ids);
     const ids = this.sent.get(meta.geometry?.for) ?? null;
     this.#updateModel(meta, board);
     board.setMessage(meta.message);
     if (this.mode === "geometry") this.view.update({ meta, ids, ...this.#settled() });
     board.redraw();
-    const answered = meta.model?.for ?? meta.geometry?.for ?? meta.ack ?? 0;
     this.#forget(answered);
     this.root.dataset.modelSeq = String(answered);
   }
