@@ -228,7 +228,9 @@ def _convert_classifier(model: Any, target: Any, X: Array, y: Array, K: Array) -
 def _separation(model: Any, signs: Array, K: Array) -> _Separation:
     """What the machine has found, in the scale of the C-SVC."""
     m = len(signs)
-    if not isinstance(model, SVC) and not model.certificate_.lower_bound > 0:
+    if not isinstance(model, SVC) and model.certificate_.may_be_zero:
+        if not np.isfinite(model.certificate_.gap):
+            raise InvalidProblemError(_NO_HULLS)
         _raise_that_hulls_meet(model, ranges(K, signs), m)
     if isinstance(model, MuSVC):
         coef = model.prototypes_.coef[1] - model.prototypes_.coef[0]
@@ -260,6 +262,10 @@ def _raise_that_hulls_meet(model: Any, found: Ranges, m: int) -> None:
     )
 
 
+_NO_HULLS = (
+    "The kernel is not positive semidefinite on these samples, and the squared distance found between the hulls is "
+    "not above 0: no C gives this machine."
+)
 _NOT_ITS_SAMPLES = (
     "The machine was trained on other samples, or with weights: pass its own samples, all of weight 1."
 )

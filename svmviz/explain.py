@@ -202,7 +202,11 @@ def _distance(trace: Trace) -> str:
     certificate, problem = trace.certificate, trace.problem
     if words_of(trace).plus != "u" or problem.n_groups != 2 or not problem.coupling[0, 0] > 0:
         return ""
-    if certificate.objective <= certificate.gap:
+    if certificate.may_be_zero:
+        if not math.isfinite(certificate.gap):
+            return ""  # a squared distance below 0 is that of no hulls
+        if certificate.status == "capped":
+            return "It is too early to tell whether the hulls meet. "
         return "The hulls meet, so no direction parts the classes. "
     return (
         f"The prototypes are {short(math.sqrt(2 * certificate.objective / problem.coupling[0, 0]))} apart. "

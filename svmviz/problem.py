@@ -93,6 +93,14 @@ class Certificate:
         """What the optimum of the minimised program is not below."""
         return self.objective - self.gap
 
+    @property
+    def may_be_zero(self) -> bool:
+        """Whether an optimum that is never negative, such as the squared distance of two hulls, may be 0.
+
+        Without a bound, for a kernel that is not positive semidefinite, the point found speaks for itself.
+        """
+        return self.objective <= (self.gap if math.isfinite(self.gap) else 0.0)
+
 
 @dataclass(frozen=True)
 class DualProblem:

@@ -229,6 +229,13 @@ def test_prototypes_in_one_place_decide_nothing():
     assert compare.numbers(outcome, rest)
 
 
+def test_a_kernel_without_a_feature_space_may_decide_all_the_same():
+    space = loaded("overlapping", kernel="sigmoid")
+    ad = compare.compare(space, held_of(space)).rivals[3]
+    assert ad.message is None
+    assert ad.train_wrong is not None
+
+
 def test_a_hard_problem_stops_in_time_and_says_so():
     rng = np.random.default_rng(1)
     space = loaded("three_classes", C=1e5, kernel="poly", degree=9, gamma=1.0, tol=1e-9)

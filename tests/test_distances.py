@@ -234,3 +234,11 @@ def test_weights_are_read_as_the_browser_sends_them():
 )
 def test_weights_that_make_no_sense_are_dropped(value):
     assert parse_weights(value) is None
+
+
+def test_a_kernel_without_a_feature_space_is_not_said_to_make_hulls_meet():
+    geometry, model = all_distances(distances("overlapping", kernel="sigmoid"))
+    assert geometry["critical"] is None
+    assert geometry["certificate"]["objective"] > 0
+    assert model is not None
+    assert "not positive semidefinite" in geometry["note"]

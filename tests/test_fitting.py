@@ -1,12 +1,16 @@
 """What is sent to the browser is what scikit-learn computes, and the table says what came out."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 import streamlit as st
+from test_compare import regions
 
 from svmviz import ADSVC, MCSVC, SVC, SVR, MuSVC, NuSVC, NuSVR, OneClassSVM, datasets
 from svmviz.datasets import PRESETS
-from svmviz.ui import fitting, models, results
+from svmviz.problem import Certificate, Status
+from svmviz.ui import compare, fitting, models, results
 from svmviz.ui.board import Edit
 from svmviz.ui.fitting import fit
 from svmviz.ui.workspace import CLASSIFIERS, KERNELS, REGRESSORS, Workspace
@@ -375,3 +379,34 @@ def test_the_board_gets_what_was_agreed():
     assert data["points"][0][2] == 0
     assert data["classes"][:3] == list(datasets.class_names("iris"))
     assert len(data["view"]) == 4
+
+
+@pytest.mark.parametrize("machine", ["nu_svc", "mu_svm", "ad_svm"])
+def test_a_kernel_without_a_feature_space_has_no_hulls_that_meet(machine):
+    outcome = fit(loaded("overlapping", classifier=machine, kernel="sigmoid"))
+    assert np.isinf(outcome.certificate.gap)
+    assert "not positive semidefinite" in outcome.note
+    assert outcome.note.endswith(".")
+    assert "meet" not in outcome.note + results.table(outcome)
+    assert outcome.model.get("regions", True) == (outcome.certificate.objective > 0)
+    assert bool(outcome.error) == (outcome.certificate.objective > 0)
+
+
+def test_the_training_error_is_that_of_the_picture():
+    rng = np.random.default_rng(3)
+    space = loaded("three_classes", kernel="rbf", gamma=0.5)
+    space.points, space.labels = rng.normal(size=(60, 2)), np.arange(60) % 4
+    outcome = fit(space)
+    drawn, _ = regions(outcome.model, space.points)
+    wrong = int(np.sum(drawn != space.labels))
+    assert wrong != np.sum(estimator(space)[0].predict(space.points) != space.labels)  # a tie is among them
+    assert outcome.error.startswith(f"{wrong} of 60")
+    rivals = compare.compare(space, np.zeros(60, bool)).rivals
+    assert rivals[1].train_wrong == wrong
+
+
+def test_every_end_of_the_solver_has_words():
+    for status in get_args(Status):
+        certificate = Certificate(1.0, 0.1, 0.1, status, 5)
+        assert results.status(certificate)
+        assert results.ENDS[status]

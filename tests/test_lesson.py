@@ -8,6 +8,7 @@ from sklearn.decomposition import PCA
 
 from svmviz import SVC, SVR
 from svmviz.errors import InvalidProblemError
+from svmviz.explain import describe_end
 from svmviz.kernels import CallableKernel, GaussianKernel
 from svmviz.machines import svc
 from svmviz.plots.race import race_figure
@@ -313,3 +314,14 @@ def test_gaps_that_a_log_scale_cannot_show_are_left_out():
     line = race_figure({"rule": [1.0, 0.0, -1e-16, float("inf"), 0.5]}).data[0]
     assert np.isnan(line.y[1:4]).all()
     assert line.y[4] == 0.5
+
+
+def test_a_curve_is_told_where_a_page_of_hulls_has_its_classes():
+    run = lesson._run(loaded("sine"), "mu_svm")
+    assert run.trace is None
+    assert "choose Classes under Points" in run.message
+
+
+def test_the_end_of_a_run_does_not_take_a_missing_bound_for_hulls_that_meet():
+    space = loaded("overlapping", classifier="mu_svm", kernel="sigmoid")
+    assert "meet" not in describe_end(lesson.record_run(space, "second_order").trace)

@@ -16,10 +16,12 @@ from svmviz.estimators.base import Classifier
 from svmviz.explain import short
 from svmviz.ui import fitting
 from svmviz.ui.models import (
+    Verdict,
     browser_model,
     clear_value,
-    coincidence,
+    drawn_codes,
     function,
+    judge_prototypes,
     pair_functions,
     parameters,
     prototype_functions,
@@ -149,7 +151,8 @@ def _trained(space: Workspace, held: np.ndarray, make: Callable[[Workspace, np.n
     except InvalidProblemError as error:
         return Rival(entry.title, entry.note, str(error))
     functions, decision, more = entry.read(machine)
-    message = coincidence(machine) if isinstance(machine, ADSVC) else None
+    verdict = judge_prototypes(machine) if isinstance(machine, ADSVC) else Verdict(True)
+    message = None if verdict.apart else verdict.note
     wrong = predicted != space.labels
     certificate = machine.certificate_
     return Rival(
@@ -201,11 +204,9 @@ def _one_against_one(space: Workspace, labels: np.ndarray) -> _Entry:
     def decide(machine: SVC, X: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         if machines == 1:
             return machine.predict(X), np.zeros(len(X), bool)
-        # Votes plus a fraction that orders ties by the sum of the values, as the regions are drawn.
-        scores = machine.decision_function(X)
-        votes = np.floor(scores + 0.5)
+        votes = np.floor(machine.decision_function(X) + 0.5)
         unclear = (votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1
-        return classes[scores.argmax(axis=1)], unclear
+        return classes[drawn_codes(machine, X)], unclear
 
     estimator = SVC(C=space.C, **parameters(space, machines))
     variables = (len(classes) - 1) * len(labels)  # a sample takes part once for every other class

@@ -6,6 +6,7 @@ distances and rules out itself, live; the certificate, and the clusters of sever
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import Any
 
@@ -26,7 +27,14 @@ from svmviz.ui.geometry import (
     solution_entries,
     steady_plane,
 )
-from svmviz.ui.models import browser_model, clear_value, prototype_functions, prototype_names
+from svmviz.ui.models import (
+    Verdict,
+    browser_model,
+    clear_value,
+    judge_prototypes,
+    prototype_functions,
+    prototype_names,
+)
 from svmviz.ui.workspace import Workspace
 
 Array = np.ndarray
@@ -81,18 +89,18 @@ def all_distances(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | No
         "note": None,
         "rule": space.decision_rule,
         "lines": [LINES[rule] for rule in _rules(space)],
-        "certificate": certificate and _certificate(certificate),
+        "certificate": certificate and _certificate(certificate, judge_prototypes(machine)),
     }
     if space.kernel == "linear":
         return geometry, None
     prototypes, rows = machine.prototypes_, np.arange(len(space.points))
     K = gram(space, rows)
-    apart = certificate is not None and certificate.objective > certificate.gap
+    apart = certificate is not None and judge_prototypes(machine).apart
     plane = steady_plane(_plane(K, prototypes.coef, apart))
     geometry |= solution_entries(space, rows, prototypes, plane, _axes(len(owners), names, apart))
     if certificate is not None:
         geometry["note"] = kernel_note(space, K, apart, certificate)
-        geometry["critical"] = None if apart else "always"
+        geometry["critical"] = None if apart or math.isinf(certificate.gap) else "always"
     if not apart:
         return geometry, None
     geometry["counts"] = rule_counts(space, machine)
@@ -149,10 +157,9 @@ def _rules(space: Workspace) -> tuple[str, str]:
     return space.decision_rule, RULES[1 - RULES.index(space.decision_rule)]
 
 
-def _certificate(certificate: Certificate) -> dict[str, Any]:
-    resolved = certificate.objective > certificate.gap  # otherwise it may be 0
+def _certificate(certificate: Certificate, verdict: Verdict) -> dict[str, Any]:
     return {
-        "objective": certificate.objective if resolved else 0.0,
+        "objective": certificate.objective if verdict.apart or math.isinf(certificate.gap) else 0.0,
         "gap": results.gap(certificate),
         "status": results.status(certificate),
     }

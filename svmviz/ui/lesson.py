@@ -93,7 +93,7 @@ def _run(space: Workspace, machine: str | None) -> Recording:
 
 
 CLASSES_ONLY = (
-    "This machine tells classes apart: choose Classes under Machine, and these points get them back."
+    "This machine tells classes apart: choose Classes under Points, and these points get theirs back."
 )
 
 

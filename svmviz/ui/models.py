@@ -14,6 +14,9 @@ from svmviz.machines.expansion import Expansion
 from svmviz.problem import Certificate
 from svmviz.ui.workspace import Workspace
 
+EARLY = "The solver stopped early, so as not to keep you waiting: this is near the optimum, but not there."
+"""Said where the work of a fit came to its limit."""
+
 PAIR_LIMIT = 10_000
 """Most pairs that a fit may move: a drawing must not wait much longer than half a second."""
 
@@ -170,25 +173,71 @@ def _nu_svc(space: Workspace) -> Fit:
         return fit
     pair = machine.pairs_[0]
     rho = short(pair.expansion.rho, 5)
-    if not _meet(pair.certificate):
-        return replace(fit, facts=(("ρ, what f was divided by", rho),))
+    verdict = judge(pair.certificate, "a larger ν", rho=pair.expansion.rho)
+    if verdict.apart:
+        return replace(fit, note=verdict.note, facts=(("ρ, what f was divided by", rho),))
     assert fit.model is not None
     return replace(
         fit,
         machines=(),
         error="",
-        note=f"{MEETING}: choose a larger ν, or another kernel.",
+        note=verdict.note,
         model=fit.model | {"regions": False},
-        facts=(("ρ", f"{rho}: the reduced hulls meet"),),
+        facts=(("ρ", f"{rho}: {verdict.short}"),),
     )
 
 
-MEETING = "The reduced hulls meet, so no direction parts the classes"
+NOT_SEMIDEFINITE = "This kernel is not positive semidefinite on these points"
 
 
-def _meet(certificate: Certificate) -> bool:
-    """Whether the objective of a machine of reduced hulls, their squared distance but for a factor, may be 0."""
-    return certificate.objective <= certificate.gap
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a machine of reduced hulls has told them apart.
+
+    Attributes
+    ----------
+    apart : bool
+        Whether it decides anything: otherwise only rounding would be drawn.
+    note : str or None
+        One sentence where the result means less than it seems.
+    short : str
+        The same in a few words, where nothing is decided.
+    """
+
+    apart: bool
+    note: str | None = None
+    short: str = ""
+
+
+MEETING = "The reduced hulls meet"
+
+
+def judge(certificate: Certificate, remedy: str, what: str = MEETING, rho: float = math.inf) -> Verdict:
+    """What the certificate of a machine of reduced hulls says of them.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        Its objective is the squared distance of the hulls but for a factor.
+    remedy : str
+        What to choose where the hulls meet.
+    what : str
+        What happens to the hulls when the distance is 0.
+    rho : float, optional
+        Value on the margin, where the machine has one: there is no margin unless it is above 0.
+    """
+    nothing = certificate.may_be_zero or rho <= 0
+    if not math.isfinite(certificate.gap):
+        if nothing:
+            note = f"{NOT_SEMIDEFINITE}, and no distance parts the hulls: choose another kernel."
+            return Verdict(False, note, "the kernel is not positive semidefinite")
+        return Verdict(True, f"{NOT_SEMIDEFINITE}: what is shown is stationary, but perhaps not a minimum.")
+    if not nothing:
+        return Verdict(True)
+    if certificate.status == "capped" and rho > 0:
+        return Verdict(True, f"{EARLY} It is too early to tell whether the hulls meet.")
+    note = f"{what}, so no direction parts the classes: choose {remedy}, or another kernel."
+    return Verdict(False, note, "the reduced hulls meet")
 
 
 def _n_pairs(space: Workspace) -> int:
@@ -209,8 +258,23 @@ def _pairwise(
         results.append(_result(names, expansion, pair.certificate, margin(expansion, pair.certificate)))
     functions = pair_functions(machine, present)
     model = browser_model(space, machine.support_vectors_, functions, "vote", status)
-    error = _error(machine.predict(space.points), space.labels)
-    return Fit(None, model, tuple(results), machine.certificate_, error)
+    return Fit(
+        None, model, tuple(results), machine.certificate_, _error(_drawn(space, machine), space.labels)
+    )
+
+
+def _drawn(space: Workspace, machine: PairwiseClassifier) -> np.ndarray:
+    """The labels that the points get in the picture."""
+    return np.array(space.present())[drawn_codes(machine, space.points)]
+
+
+def drawn_codes(machine: PairwiseClassifier, X: np.ndarray) -> np.ndarray:
+    """Position in `classes_` of the class (n,) whose region samples lie in, as the browser draws them.
+
+    A shared first place goes to the largest sum of the decision values, and not, as `predict` has it, to the first.
+    """
+    scores = machine.decision_function(X)
+    return scores.argmax(axis=1) if scores.ndim > 1 else (scores > 0).astype(int)
 
 
 def pair_functions(machine: PairwiseClassifier, present: list[int]) -> list[dict[str, Any]]:
@@ -246,7 +310,7 @@ def _mu_svm(space: Workspace) -> Fit:
     machine = MuSVC(**parameters(space), mu=space.mu).fit(X, labels)
     functions = [function(machine.dual_coef_[0], machine.intercept_[0], list(pair))]
     status = _weight_status(machine.prototypes_.coef, space.mu)
-    meet = _meet(machine.certificate_) or machine.rho_ <= 0
+    verdict = judge(machine.certificate_, "a smaller μ", rho=machine.rho_)
     rho = short(machine.rho_, 5)
     model = browser_model(
         space,
@@ -255,19 +319,18 @@ def _mu_svm(space: Workspace) -> Fit:
         "vote",
         _spread(status, rows, space),
         levels=[-machine.rho_, machine.rho_],
-        regions=not meet,
+        regions=verdict.apart,
     )
     facts: tuple[Row, ...] = (
         ("Support vectors", _weights(status)),
         ("Distance of the hulls", short(machine.prototypes_.distances()[0, 1], 5)),
-        ("ρ, the value on the margin", f"{rho}: the reduced hulls meet" if meet else rho),
-        ("Bias", "any" if meet else short(float(machine.intercept_[0]), 5)),
+        ("ρ, the value on the margin", rho if verdict.apart else f"{rho}: {verdict.short}"),
+        ("Bias", short(float(machine.intercept_[0]), 5) if verdict.apart else "any"),
     )
     if len(space.present()) > 2:
         facts = (("Two classes", " / ".join(space.classes[c] for c in pair)), *facts)
-    error = "" if meet else _error(machine.predict(X), labels)
-    note = f"{MEETING}: choose a smaller μ, or another kernel." if meet else None
-    return Fit(None, model, (), machine.certificate_, error, note, facts)
+    error = _error(machine.predict(X), labels) if verdict.apart else ""
+    return Fit(None, model, (), machine.certificate_, error, verdict.note, facts)
 
 
 # ------------------------------------------------------------------------------------- one function a class
@@ -294,18 +357,17 @@ def _ad_svm(space: Workspace) -> Fit:
     if space.pair_weights:
         facts = (*facts, ("Weights of pairs", f"{len(space.pair_weights)} not 1, see All distances"))
     error = _error(machine.predict(space.points), space.labels)
-    note = coincidence(machine)
-    if note:
+    verdict = judge_prototypes(machine)
+    if not verdict.apart:
         model["regions"], error = False, ""
-    return Fit(None, model, (), machine.certificate_, error, note, facts, table)
+    return Fit(None, model, (), machine.certificate_, error, verdict.note, facts, table)
 
 
-def coincidence(machine: ADSVC) -> str | None:
-    """One sentence when the prototypes lie in one place, so that the machine decides nothing."""
-    if not _meet(machine.certificate_):
-        return None
-    what = MEETING if len(machine.prototype_class_) == 2 else "All prototypes coincide"
-    return f"{what}: choose a smaller μ, or another kernel."
+def judge_prototypes(machine: ADSVC) -> Verdict:
+    """Whether the prototypes lie in one place, so that the machine decides nothing."""
+    two = len(machine.prototype_class_) == 2
+    what = MEETING if two else "All prototypes coincide"
+    return judge(machine.certificate_, "a smaller μ", what)
 
 
 def prototype_functions(machine: ADSVC, present: list[int]) -> list[dict[str, Any]]:

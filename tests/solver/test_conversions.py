@@ -208,3 +208,13 @@ def test_what_has_no_relative_says_so():
         convert(SVC().fit(X, y), NuSVC, X[:90], y[:90])
     with pytest.raises(ValueError, match="not fitted"):
         convert(SVC(), NuSVC, X, y)
+
+
+def test_without_a_feature_space_the_sentence_is_about_the_kernel():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    model = NuSVC(nu=0.5, kernel="sigmoid", gamma=1.0, coef0=1.0).fit(X, y)
+    assert np.isinf(model.certificate_.gap)
+    assert model.certificate_.objective <= 0
+    with pytest.raises(InvalidProblemError, match="not positive semidefinite"):
+        convert(model, SVC, X, y)
