@@ -124,6 +124,8 @@ def laplacian(links: Array) -> Array:
 def dual_problem(prototype: Array, mu: float, links: Array) -> DualProblem:
     """The dual; its indices are the samples, prototype by prototype.
 
+    Of a prototype without links the objective says nothing: equal weights make it the mean of its samples.
+
     Parameters
     ----------
     prototype : ndarray (n,) of int
@@ -145,10 +147,12 @@ def dual_problem(prototype: Array, mu: float, links: Array) -> DualProblem:
     bound = check_mu(mu, prototype)
     order = np.argsort(prototype, kind="stable")
     n = len(prototype)
+    linked = links.any(axis=1)[prototype[order]]
+    equal = 1.0 / counts[prototype[order]]
     return DualProblem(
         linear=np.zeros(n),
-        lo=np.zeros(n),
-        hi=np.full(n, bound),
+        lo=np.where(linked, 0.0, equal),
+        hi=np.where(linked, bound, equal),
         sample=order,
         label=prototype[order],
         coupling=laplacian(links) / 2,

@@ -144,8 +144,9 @@ def test_the_weight_of_a_pair_moves_the_prototypes_and_resets(visit, kernel):
     np.testing.assert_allclose(state(page)["distances"], before["distances"], atol=1e-6)
 
 
-def test_all_weights_zero_are_survived(visit):
-    page = visit("preset=three_classes&kernel=rbf&gamma=0.5")
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_all_weights_zero_are_survived(visit, kernel):
+    page = visit(f"preset=three_classes&kernel={kernel}&gamma=0.5")
     state(page)
     for pair in ("0 1", "0 2", "1 2"):
         page.evaluate(SLIDE, [weight(pair), 0])
@@ -153,8 +154,36 @@ def test_all_weights_zero_are_survived(visit):
     shown = state(page)
     assert "All weights are 0" in shown["words"]
     assert shown["links"] == []
+    assert shown["decision"] is None
+    assert "true one" not in shown["words"]
     page.get_by_role("button", name="reset").click()
     assert "Two rules" in state(page)["words"]
+
+
+def test_more_than_two_hulls_that_overlap_decide_nothing(visit):
+    page = visit("preset=three_classes&kernel=linear&mu=1")
+    state(page)
+    page.evaluate("""() => {
+      const {board} = findStage().svmviz;
+      board.setScene({points: board.points.map(([x, y], k) => [x, y, k % 3])});
+      findStage().svmviz.refresh();
+    }""")
+    shown = page.evaluate(STATE)
+    assert "The prototypes coincide" in shown["words"]
+    assert np.max(shown["distances"]) == 0
+    assert shown["decision"] is None
+    assert shown["links"] == []
+
+
+def test_what_is_said_of_the_plane_is_true_of_its_axes(visit):
+    for example, axis, words in [
+        ("separable", "from A to B, true length", "the distance of the prototypes is the true one"),
+        ("overlapping", "largest spread", "shows the two directions of the largest spread"),
+    ]:
+        page = visit(f"preset={example}&kernel=poly&degree=1&mu=1")
+        shown = state(page)
+        assert page.evaluate("() => findStage().svmviz.meta.plane.axes[0]") == axis
+        assert words in shown["words"]
 
 
 PREDICTED = """(lattice) => {

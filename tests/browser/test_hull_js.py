@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from svmviz import ADSVC
 from svmviz.hulls import nearest_points, support, weighted_hull
 
 pytestmark = pytest.mark.browser
@@ -157,3 +158,24 @@ def test_prototypes_of_three_hulls_are_those_of_all_distances(page, load_fronten
     np.testing.assert_allclose([p["at"] for p in v], expected, atol=1e-4)
     for c, prototype in enumerate(v):
         np.testing.assert_allclose(np.array(prototype["weights"]) @ X[y == c], prototype["at"], atol=1e-9)
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.3, 1.0])
+def test_a_prototype_without_links_is_the_mean_here_and_in_python(page, load_frontend, mu):
+    load_frontend(page)
+    rng = np.random.default_rng(7)
+    sets = [rng.normal(size=(20, 2)) * 0.4 + centre for centre in ([0, 0], [3, 1], [1, 4])]
+    links = np.array([[0.0, 1, 0], [1, 0, 0], [0, 0, 0]])
+    found = page.evaluate(
+        """([sets, mu, links]) => nearPrototypes(sets.map((points) => reducedHull(points, mu)), links)
+             .map(({weights}) => [...weights])""",
+        [[points.tolist() for points in sets], mu, links.tolist()],
+    )
+    machine = ADSVC(mu=mu, kernel="linear", pair_weights=links, tol=1e-8)
+    coef = machine.fit(np.vstack(sets), np.repeat([0, 1, 2], 20)).prototypes_.coef
+    np.testing.assert_allclose(found[2], np.full(20, 1 / 20))
+    np.testing.assert_allclose(coef[2, 40:], found[2])
+    np.testing.assert_allclose(
+        coef @ np.vstack(sets), [np.array(w) @ p for w, p in zip(found, sets, strict=True)], atol=1e-5
+    )
+    assert machine.certificate_.status == "optimal"

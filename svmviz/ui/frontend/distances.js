@@ -48,13 +48,12 @@ function ruleFunctions(prototypes, normals, mean, rule) {
 
 /**
  * The decision of prototypes in the plane (linear kernel) as a model for the Board, the other rule as its rival; null
- * where they coincide.
+ * where they coincide, or nothing moves them.
  * @param {object} state as `geometryAt` returns it @param {object} meta meta.geometry from Python
  */
-function prototypeModel({ prototypes, distances, hulls, overlap }, { rule, lines }) {
-  const squares = distances.flat().filter((distance) => distance > 0).map((distance) => distance ** 2 / 2).sort((p, q) => p - q);
-  const size = Math.max(...hulls.flatMap((hull) => hull.frame.scale));
-  if (overlap || !squares.length || Math.sqrt(2 * squares[squares.length - 1]) < COINCIDE * size) return null;
+function prototypeModel(state, { rule, lines }) {
+  const { prototypes, distances, hulls, overlap } = state;
+  if (overlap || !hasLinks(state) || !(Math.max(...distances.flat()) >= leastDistance(hulls))) return null;
   const mean = [0, 1].map((axis) => prototypes.reduce((sum, { at }) => sum + at[axis], 0) / prototypes.length);
   const normals = prototypes.map(({ at }) => [at[0] - mean[0], at[1] - mean[1]]);
   const functions = (name) => ruleFunctions(prototypes, normals, mean, name);
@@ -66,9 +65,14 @@ function prototypeModel({ prototypes, distances, hulls, overlap }, { rule, lines
     lines,
     decision: "argmax",
     levels: [],
-    scale: squares[squares.length >> 1],
+    scale: middleValue(distances.flat().filter((distance) => distance > 0).map((distance) => distance ** 2 / 2)),
     epsilon: null,
   };
+}
+
+/** Whether any weight is above 0: otherwise nothing moves the prototypes. */
+function hasLinks({ links }) {
+  return links.flat().some((weight) => weight > 0);
 }
 
 function otherRule(rule) {
@@ -116,7 +120,7 @@ function distanceWords(state, meta, nameOf) {
       text: "Draw a third class to see why it is called all distances, or take an example that has more: Three classes, Four corners, Six classes.",
     });
   }
-  if (!state.links.flat().some((weight) => weight > 0)) words.push({ head: "All weights are 0:", text: "nothing moves the prototypes, so nothing is decided." });
+  if (!hasLinks(state)) words.push({ head: "All weights are 0:", text: "nothing moves the prototypes, so nothing is decided." });
   else if (!apart) words.push({ head: "The prototypes coincide:", text: "the reduced hulls have a point in common. Choose a smaller μ, or another kernel." });
   else if (state.rules) words.push(ruleWords(state.rules, meta.rule, prototypes.length, classes));
   words.push(boundWords(state, meta));
@@ -127,7 +131,7 @@ function distanceWords(state, meta, nameOf) {
         "a row of the table adds up all its links, from the shortest to the longest.",
     });
   }
-  if (!meta.linear && meta.plane) words.push(planeWords(prototypes.length));
+  if (!meta.linear && meta.plane) words.push(planeWords(prototypes.length, apart && hasLinks(state)));
   if (meta.note) words.push({ head: "Note.", text: meta.note });
   return words;
 }
@@ -166,7 +170,8 @@ function boundWords({ mu, least, counts, status }, meta) {
   };
 }
 
-function planeWords(count) {
+function planeWords(count, apart) {
+  if (!apart) return { head: "The feature plane", text: "shows the two directions of the largest spread: no direction between the prototypes is special here." };
   if (count === 2) return { head: "The feature plane", text: "is an exact shadow of the hulls: along its horizontal axis the distance of the prototypes is the true one." };
   if (count === 3) return { head: "The feature plane", text: "goes through the three prototypes: their distances in it are the true ones, and the hulls are exact shadows." };
   return {

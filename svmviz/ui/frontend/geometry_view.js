@@ -62,8 +62,19 @@ function solvedHere(hulls, links) {
     return { mu, places: [near.a, near.b], weights: [near.weightsA, near.weightsB], distances, overlap: near.overlap };
   }
   const placed = nearPrototypes(hulls, links);
-  const distances = placed.map((p) => placed.map((q) => Math.hypot(p.at[0] - q.at[0], p.at[1] - q.at[1])));
-  return { mu, places: placed.map(({ at }) => at), weights: placed.map(({ weights }) => weights), distances, overlap: false };
+  const least = leastDistance(hulls);
+  const distances = placed.map((p) => placed.map((q) => {
+    const distance = Math.hypot(p.at[0] - q.at[0], p.at[1] - q.at[1]);
+    return distance < least ? 0 : distance;
+  }));
+  const joined = distances.flatMap((row, p) => row.filter((_, q) => links[p][q] > 0));
+  const overlap = joined.length > 0 && Math.max(...joined) === 0;
+  return { mu, places: placed.map(({ at }) => at), weights: placed.map(({ weights }) => weights), distances, overlap };
+}
+
+/** Prototypes that are nearer to each other are one. */
+function leastDistance(hulls) {
+  return COINCIDE * Math.max(...hulls.flatMap((hull) => hull.frame.scale));
 }
 
 /** With another kernel Python's last solution stands until the next one comes. */

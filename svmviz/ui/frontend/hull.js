@@ -183,6 +183,13 @@ class ReducedHull {
     return this.known.get(k);
   }
 
+  /** The mean of the points, as the foot of nothing: made with equal weights. */
+  mean() {
+    const { frame, points } = this;
+    const middle = frame.local.map((values) => values.reduce((sum, value) => sum + value, 0) / points.length);
+    return { at: frame.restore(middle), weights: new Float64Array(points.length).fill(1 / points.length) };
+  }
+
   /** Weights on the points that make a combination of vertices: pairs [vertex, share]. */
   combined(shares) {
     const sum = new Float64Array(this.points.length);
@@ -349,12 +356,15 @@ function isBeyondOrigin(corners, towards, edge) {
 
 /**
  * Prototypes of any number of reduced hulls, with the least sum of weight times squared distance: All-Distances in
- * the plane. In turn each goes to the place of its hull that is nearest to the weighted mean of the others.
+ * the plane. In turn each goes to the place of its hull that is nearest to the weighted mean of the others; one without
+ * links is the mean of its points, as in svmviz/machines/ad_svm.py.
  * @param {ReducedHull[]} hulls @param {number[][]} links weights between them
  * @returns {{at: number[], weights: Float64Array}[]}
  */
 function nearPrototypes(hulls, links, rounds = 400) {
+  const totals = links.map((row, p) => row.reduce((sum, weight, q) => sum + (q === p ? 0 : weight), 0));
   const placed = hulls.map((hull, p) => {
+    if (!totals[p]) return hull.mean();
     const mean = hull.vertices.reduce(([x, y], [u, v]) => [x + u, y + v], [0, 0]).map((sum) => sum / hull.vertices.length);
     return { at: mean, ...footOn(hull.vertices, mean) };
   });
@@ -362,7 +372,7 @@ function nearPrototypes(hulls, links, rounds = 400) {
   for (let round = 0; round < rounds; round += 1) {
     let moved = 0;
     placed.forEach((own, p) => {
-      const total = links[p].reduce((sum, weight, q) => sum + (q === p ? 0 : weight), 0);
+      const total = totals[p];
       if (!total) return;
       const target = [0, 1].map((axis) => placed.reduce((sum, { at }, q) => sum + (q === p ? 0 : links[p][q] * at[axis]), 0) / total);
       const found = footOn(hulls[p].vertices, target);
@@ -371,7 +381,7 @@ function nearPrototypes(hulls, links, rounds = 400) {
     });
     if (moved <= 1e-10 * size) break;
   }
-  return placed.map(({ at, shares }, p) => ({ at, get weights() { return hulls[p].combined(shares); } }));
+  return placed.map(({ at, shares, weights }, p) => ({ at, get weights() { return weights ?? hulls[p].combined(shares); } }));
 }
 
 /** The point of a convex polygon, its inside included, nearest to a place; shares of the vertices that make it. */
