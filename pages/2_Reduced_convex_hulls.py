@@ -12,6 +12,7 @@ HEIGHT = "calc(100dvh - 8.1rem)"
 
 def main() -> None:
     space = page.setup(page.HULLS, "How near do two hulls come?")
+    stepping = False
     with page.boundary(), st.container(key="controls"):
         stepping = choose(space)
     notice = st.empty()

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from svmviz.datasets import PRESETS
-from svmviz.ui import files, fitting
+from svmviz.ui import controls, files, fitting
 from svmviz.ui.board import Edit
 from svmviz.ui.controls import plain
 from svmviz.ui.workspace import KERNELS
@@ -220,3 +220,14 @@ def test_the_configuration_asks_nothing_of_the_outside():
 def test_a_sentence_that_quotes_a_file_is_no_markdown():
     quoted = plain("Line 3 has ![x](//a.bc/d) and **bold** :red[y], choose C: it *is* $1$.")
     assert quoted == (r"Line 3 has \!\[x\](//a.bc/d) and \*\*bold\*\* \:red\[y\], choose C: it \*is\* \$1\$.")
+
+
+@pytest.mark.parametrize("page", ["2_Reduced_convex_hulls.py", "3_All_distances.py"])
+def test_a_control_that_fails_is_one_sentence(app, monkeypatch, page):
+    def broken(space):
+        raise RuntimeError
+
+    monkeypatch.setattr(controls, "preset", broken)
+    app.switch_page(f"pages/{page}").run()
+    assert not app.exception
+    assert len(app.error) == 1

@@ -325,3 +325,18 @@ def test_a_curve_is_told_where_a_page_of_hulls_has_its_classes():
 def test_the_end_of_a_run_does_not_take_a_missing_bound_for_hulls_that_meet():
     space = loaded("overlapping", classifier="mu_svm", kernel="sigmoid")
     assert "meet" not in describe_end(lesson.record_run(space, "second_order").trace)
+
+
+@pytest.mark.parametrize(("machine", "several", "least"), [("mu_svm", 1, "0.02"), ("ad_svm", 2, "0.04")])
+def test_a_run_with_another_mu_says_so(machine, several, least):
+    space = loaded("overlapping", mu=0.001, n_prototypes=several)
+    assert lesson.moved_mu(space, machine) == (
+        f"μ = 0.001 is not feasible here: this run has μ = {least}, the smallest that is."
+    )
+    run = lesson.record_run(lesson.chosen(space, machine), space.rule)
+    data, _ = lesson.playable(space, run, 600, 0, lesson.moved_mu(space, machine))
+    assert "not feasible" in data["message"]
+    space.mu = 0.1
+    assert lesson.moved_mu(space, machine) is None
+    data, _ = lesson.playable(space, run, 600, 0, lesson.moved_mu(space, machine))
+    assert data["message"] is None

@@ -147,7 +147,7 @@ def stage(
     on_weights: Callable[[dict[tuple[int, int], float]], None] | None = None,
     steps: Any = None,
 ) -> None:
-    """Mount the Board (``data["mode"] == "board"``), the Player (``"player"``) or a geometry (``"geometry"``).
+    """Mount what ``data["mode"]`` names: "board", "player", "geometry", or "compare" (several Boards).
 
     The page must have called `load_frontend`.
 

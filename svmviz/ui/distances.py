@@ -80,7 +80,6 @@ def all_distances(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | No
         "linear": space.kernel == "linear",
         "prototypes": [{"label": owner, "name": name} for owner, name in zip(owners, names, strict=True)],
         "groups": machine.cluster_.tolist() if several else None,
-        "links": None,
         "pairs": [[a, b, space.pair_weights.get((a, b), 1.0)] for a, b in combinations(present, 2)],
         "wanted": space.mu,
         "mu": mu,

@@ -9,19 +9,17 @@ the Board (`Workspace.scene`, "model" may be None) and one more entry, "geometry
     linear      True: the browser works everything out itself, live; the entries marked * may then be missing
     prototypes  [{"label": class, "name": text}], one for each hull, in the order of all rows below
     groups      the hull of each point of the workspace, -1 for none; None: that of its class
-    links       (P, P) weights of the links between prototypes, or None: 1 between those of different classes
     wanted, mu  the mu that was asked for, and the one that is feasible
     critical    the mu of the first touch, "never", "always", or None when nobody knows
     note        one sentence more, or None
     shift    *  how far the boundary of nu-SVC lies from the line halfway, in the direction of v+ (kind "hulls")
     least       the smallest mu where it is not 1 over the smallest hull (clusters may change with mu), or None
-    pairs       [[a, b, weight]] of all pairs of classes: in place of links, with a slider each (kind "distances")
+    pairs       [[a, b, weight]] of all pairs of classes, each with a slider (kind "distances"); otherwise all weigh 1
     certificate {"objective": number, "gap": text, "status": text} of the solution, or None (kind "distances")
     rule        "thesis" or "nearest", which draws the regions (kind "distances")
     lines       [what its boundary is called, what that of the other rule is called] (kind "distances")
     counts   *  {"samples", "disagree", "thesis", "nearest"}: samples on which the rules disagree, and that each of
                 them gets wrong (kind "distances")
-    words       [{"head": text, "text": text}] in place of the browser's own sentences (kind "distances" only)
     weights  *  (P, n) weights of the workspace's points in the prototypes
     distances * (P, P) distances between the prototypes, in feature space
     plane    *  {"points": [n times [x, y], or None for points that take no part], "prototypes": [P times [x, y]],
@@ -172,7 +170,6 @@ def two_hulls(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | None]:
         "linear": space.kernel == "linear",
         "prototypes": [{"label": two.classes[0], "name": "v₋"}, {"label": two.classes[1], "name": "v₊"}],
         "groups": None,
-        "links": None,
         "wanted": space.mu,
         "mu": mu,
         "critical": touch,

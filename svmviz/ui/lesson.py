@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from svmviz.datasets import ROW_LIMIT
 from svmviz.errors import InvalidProblemError
+from svmviz.explain import short
 from svmviz.projection import principal_components
 from svmviz.smo.loop import Options
 from svmviz.trace import Trace, record
@@ -86,6 +87,15 @@ def chosen(space: Workspace, machine: str | None) -> Workspace:
     return other
 
 
+def moved_mu(space: Workspace, machine: str | None) -> str | None:
+    """One sentence where a run on `chosen` has another mu than the workspace, otherwise None."""
+    mu = chosen(space, machine).mu
+    if mu == space.mu:
+        return None
+    end = "smallest" if mu > space.mu else "largest"
+    return f"μ = {short(space.mu)} is not feasible here: this run has μ = {short(mu)}, the {end} that is."
+
+
 def _run(space: Workspace, machine: str | None) -> Recording:
     if machine is not None and space.task == "regression":
         return Recording(None, np.empty(0, int), CLASSES_ONLY)
@@ -159,7 +169,7 @@ def _room(
         if controls is not None and controls(space) != shown:
             st.rerun()
         run = _run(space, machine)
-        data, steps = playable(space, run, height, begin)
+        data, steps = playable(space, run, height, begin, moved_mu(space, machine))
         stage(data, key=key, on_edit=space.apply_edit, on_position=lambda k: rest(run, k), steps=steps)
         if notice is not None:
             show_notice(notice, space)
@@ -197,7 +207,7 @@ def _record(space: Workspace, options: Options) -> Recording:
 
 
 def playable(
-    space: Workspace, run: Recording, height: int | str, position: int
+    space: Workspace, run: Recording, height: int | str, position: int, note: str | None = None
 ) -> tuple[dict[str, Any], pd.DataFrame | None]:
     """What the Player takes: the scene with the trace, and the table of its steps.
 
@@ -209,6 +219,8 @@ def playable(
         Pixels, or a length in CSS.
     position : int
         Where a Player that is mounted anew begins.
+    note : str, optional
+        One sentence about the run.
 
     Returns
     -------
@@ -217,18 +229,18 @@ def playable(
         The same objects again as long as nothing that they depend on changes: a Player that only reports where it
         rests costs no more than the rerun.
     """
-    now = (space.ack, height, position)
+    now = (space.ack, height, position, note)
     known, before, played = st.session_state.get(PLAYED, (None, None, None))
     if run is not known or now != before:
-        played = _play(space, run, height, position)
+        played = _play(space, run, height, position, note)
         st.session_state[PLAYED] = (run, now, played)
     return played
 
 
 def _play(
-    space: Workspace, run: Recording, height: int | str, position: int
+    space: Workspace, run: Recording, height: int | str, position: int, note: str | None
 ) -> tuple[dict[str, Any], pd.DataFrame | None]:
-    picture = space.scene(height, run.message)
+    picture = space.scene(height, run.message or note)
     if run.trace is None:
         return player_data(picture, None)
     picture["editable"] = not run.projected

@@ -86,10 +86,8 @@ def _short_bias(machine: MachineResult) -> str:
 def gap(certificate: Certificate) -> str:
     """The duality gap, or why there is none."""
     if math.isinf(certificate.gap):
-        return {
-            "stationary": "unknown: the kernel is not positive semidefinite",
-            "optimal": "unknown: the multipliers have no upper bound",
-        }.get(certificate.status, "unknown")
+        indefinite = certificate.status == "stationary"
+        return "unknown: the kernel is not positive semidefinite" if indefinite else "unknown"
     return short(max(certificate.gap, 0.0), 2)
 
 

@@ -30,7 +30,7 @@ def geometry(**entries):
         "linear": True,
         "prototypes": prototypes,
         "groups": None,
-        "links": None,
+        "pairs": [[0, 1, 1], [0, 2, 1], [1, 2, 1]],
     }
     return usual | {"wanted": 0.2, "mu": 0.2, "critical": None, "note": None} | entries
 
@@ -52,12 +52,12 @@ def test_three_prototypes_are_those_of_all_distances_at_every_mu(page, load_fron
         distances = page.evaluate("() => view.state.distances")
         np.testing.assert_allclose(distances, machine.prototypes_.distances(), atol=1e-4)
     assert page.evaluate("() => told") == [0.2, 0.05, 0.5]
-    assert "v0 to v1" in page.evaluate("() => view.find('.geometry-words').textContent")
+    assert "feasible from 0.04" in page.evaluate("() => view.find('.geometry-words').textContent")
 
 
 def test_a_link_of_weight_zero_is_neither_drawn_nor_pulls(page, load_frontend):
     links = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    X, y = mounted(page, load_frontend, links=links.tolist())
+    X, y = mounted(page, load_frontend, pairs=[[0, 1, 1], [0, 2, 0], [1, 2, 1]])
     machine = ADSVC(mu=0.2, kernel="linear", tol=1e-8, pair_weights=links).fit(X, y)
     np.testing.assert_allclose(
         page.evaluate("() => view.state.distances"), machine.prototypes_.distances(), atol=1e-4
@@ -75,9 +75,20 @@ def test_two_prototypes_of_one_class_have_a_hull_each_and_no_link(page, load_fro
     assert [2, 3] not in page.evaluate("() => view.drawn.links.map(({from, to}) => [from, to])")
 
 
-def test_sentences_from_python_take_the_place_of_the_views_own(page, load_frontend):
-    mounted(page, load_frontend, words=[{"head": "Head.", "text": "Text & more <b>."}])
-    assert page.evaluate("() => view.find('.geometry-words').textContent") == "Head. Text & more <b>."
+def test_a_hint_goes_with_the_points_that_it_is_about(page, load_frontend):
+    mounted(page, load_frontend)
+    hint = "() => view.find('.geometry-hint').textContent"
+    typed = """(again) => {
+      const field = view.find("[data-value=mu]");
+      field.value = "0.001";
+      field.dispatchEvent(new Event("change"));
+      const meta = {axes: ["x1", "x2"], height: 600, geometry: view.meta};
+      view.update({meta: {...meta, ...again}, ids: null, settled: true});
+    }"""
+    page.evaluate(typed, {})
+    assert "Not feasible" in page.evaluate(hint)
+    page.evaluate(typed, {"revision": 2})
+    assert page.evaluate(hint) == ""
 
 
 def test_only_one_class_leaves_the_board_to_draw_on(page, load_frontend):

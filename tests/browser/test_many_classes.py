@@ -56,6 +56,8 @@ def test_four_panels_are_painted_each_with_its_numbers(page, serve):
     open_classes(page, serve)
     assert page.locator(".compare-panel h3").all_text_contents() == TITLES
     assert page.locator(".stage .board-bar").count() == 1  # one set of tools for all
+    names = page.evaluate(f"() => {BOARDS}.map(({{canvas}}) => canvas.getAttribute('aria-label'))")
+    assert names == [f"{title}: drawing board with 90 points" for title in TITLES]
     colours = page.evaluate(f"""() => {BOARDS}.map(({{ctx, canvas}}) => {{
       const {{data}} = ctx.getImageData(0, 0, canvas.width, canvas.height);
       const seen = new Set();

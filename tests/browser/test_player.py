@@ -176,6 +176,24 @@ def test_the_browser_reads_every_machine_as_python_does(load, machine, example, 
         assert look["epsilon"] == pytest.approx(epsilon)
 
 
+@pytest.mark.parametrize("machine", ["nu_svc", "mu_svm", "ad_svm"])
+def test_where_the_hulls_meet_a_run_ends_undecided(load, machine):
+    """As `svmviz.ui.models` has it: the objective, a squared distance, is no more than the gap."""
+    run, data, _ = recorded(machine, "overlapping", {"kernel": "linear", "mu": 1.0, "nu": 0.1})
+    assert run.trace.certificate.objective <= run.trace.certificate.gap
+    page = load(
+        run.trace, {key: data[key] for key in data if key not in ("trace", "model")}, rows=run.rows.tolist()
+    )
+    pictures = page.evaluate(
+        """(positions) => positions.map((k) => {
+          player.replay.seek(k);
+          return readModel(player.replay, player.meta.model) !== null;
+        })""",
+        [1, len(run.trace.steps)],
+    )
+    assert pictures == [True, False]
+
+
 @pytest.mark.parametrize(("machine", "example", "changes"), MACHINES)
 def test_every_machine_is_drawn_forward_and_back(load, machine, example, changes):
     run, data, _ = recorded(machine, example, changes)

@@ -29,6 +29,7 @@ class Board {
    */
   constructor(host, { onEdit = () => {}, onChange = () => {}, compact = false } = {}) {
     Object.assign(this, { host, onEdit, onChange, compact });
+    this.name = "Drawing board"; // what a screen reader calls it
     this.scene = { ...DEFAULT_SCENE };
     this.items = []; // {id, x, y, label, status, size}
     this.nextId = 1;
@@ -634,7 +635,7 @@ class Board {
     dataset.tool = this.tool;
     dataset.activeClass = String(this.activeClass);
     dataset.ready = "true";
-    const label = `Drawing board with ${this.items.length} points`;
+    const label = `${this.name} with ${this.items.length} points`;
     if (this.canvas.getAttribute("aria-label") !== label) this.canvas.setAttribute("aria-label", label);
   }
 

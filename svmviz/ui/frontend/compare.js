@@ -21,12 +21,12 @@ class ComparePanel {
   mount() {
     this.board = new Board(this.host, { ...this.options, compact: true });
     this.board.setOverlay(() => this.#showShare());
-    this.board.canvas.setAttribute("aria-label", "Drawing board");
   }
 
   /** @param {{title: string, note: string, model: ?object, message: ?string, numbers: object[]}} data see ui/compare.py */
   update(data) {
     this.title.textContent = data.title;
+    this.board.name = `${data.title}: drawing board`;
     this.note.textContent = data.note;
     const text = JSON.stringify(data.model);
     // An unchanged model keeps its picture.

@@ -37,13 +37,14 @@ function columnTexts(values, digits) {
 
 // ---- decision rules -------------------------------------------------------------------------------
 
-/** How much each prototype claims a place under a rule: w'x + bias, with w = v - mean and the thesis's 2.2.16 to 2.2.20. */
+/** How much each prototype claims a place under a rule: w'x + bias, over the normals w = v - mean. */
 function ruleFunctions(prototypes, normals, mean, rule) {
-  return normals.map(([x, y], p) => ({
-    coef: normals.map((_, q) => (q === p ? 1 : 0)),
-    bias: -(x * mean[0] + y * mean[1]) - (rule === "thesis" ? 1 : 0.5) * (x * x + y * y),
-    classes: [prototypes[p].label],
-  }));
+  const inner = ([x, y], [u, v]) => x * u + y * v;
+  const weights = normals.map((_, p) => normals.map((__, q) => (q === p ? 1 : 0)));
+  const products = normals.map((w) => normals.map((other) => inner(w, other)));
+  const scores = prototypeScores({ weights, products }, rule === "thesis" ? 1 : 0.5, prototypes.map(({ label }) => label));
+  // The normals are seen from the mean, places are not.
+  return scores.map((score, p) => ({ ...score, bias: score.bias - inner(normals[p], mean) }));
 }
 
 /**
@@ -108,8 +109,6 @@ function ruleCounts(model, samples, rule) {
  * @param {object} meta meta.geometry from Python @param {(label: number) => string} nameOf
  */
 function distanceWords(state, meta, nameOf) {
-  if (meta.words) return meta.words;
-  if (!meta.pairs) return pairWords(state);
   const { prototypes } = state;
   const classes = new Set(prototypes.map(({ label }) => label)).size;
   const words = [];
@@ -134,12 +133,6 @@ function distanceWords(state, meta, nameOf) {
   if (!meta.linear && meta.plane) words.push(planeWords(prototypes.length, apart && hasLinks(state)));
   if (meta.note) words.push({ head: "Note.", text: meta.note });
   return words;
-}
-
-/** The distances themselves, where there is no table for them. */
-function pairWords({ mu, distances, prototypes }) {
-  const pairs = prototypes.flatMap((p, k) => prototypes.slice(k + 1).map((q, j) => `${p.name} to ${q.name}: ${readableNumber(distances[k][k + 1 + j], 4)}`));
-  return [{ head: `Distances at μ = ${shareText(mu)}.`, text: `${pairs.join("; ")}.` }];
 }
 
 function ruleWords({ samples, disagree, thesis, nearest }, rule, count, classes) {

@@ -101,6 +101,7 @@ class GeometryView {
     this.wanted = 1;
     this.pythonMu = null;
     this.state = null;
+    this.hint = ""; // one sentence about what was typed
     this.pointer = null; // {where: "board" | "plane", at}
     this.pointed = null;
     this.updates = 0;
@@ -109,6 +110,7 @@ class GeometryView {
     this.board = new Board(this.find(".geometry-board"), {
       onEdit: (points) => {
         this.current = false;
+        this.hint = "";
         this.refresh();
         onEdit(points);
       },
@@ -143,7 +145,7 @@ class GeometryView {
     this.slider.addEventListener("input", () => {
       this.find(".geometry-words").setAttribute("aria-live", "off"); // nobody wants to hear every value on the way
       // What is worked out here need not be told on the way: answers would only take time from the drawing.
-      this.choose(this.#muAt(Number(this.slider.value) / MU_STEPS), !this.meta.linear || Boolean(this.meta.words ?? this.meta.groups));
+      this.choose(this.#muAt(Number(this.slider.value) / MU_STEPS), !this.meta.linear || Boolean(this.meta.groups));
     });
     this.slider.addEventListener("change", () => {
       this.find(".geometry-words").setAttribute("aria-live", "polite");
@@ -172,6 +174,8 @@ class GeometryView {
     const { height = 620 } = meta;
     this.root.style.setProperty("--geometry-height", typeof height === "string" ? height : `${height}px`);
     this.axes = meta.axes;
+    if (meta.revision !== this.revision) this.hint = ""; // it was about other points
+    this.revision = meta.revision;
     this.meta = meta.geometry ?? null;
     this.rows = new Map((ids ?? this.board.ids).map((id, row) => [id, row]));
     if (this.meta && settled && this.meta.mu !== this.pythonMu) {
@@ -248,7 +252,7 @@ class GeometryView {
   /** Weights between the prototypes: those of their classes. */
   #links() {
     const labels = this.meta.prototypes.map(({ label }) => label);
-    return this.meta.links ?? labels.map((a) => labels.map((b) => (a === b ? 0 : this.#weightOf(a, b))));
+    return labels.map((a) => labels.map((b) => (a === b ? 0 : this.#weightOf(a, b))));
   }
 
   /** A row of the table is looked at, or (null) no longer. */

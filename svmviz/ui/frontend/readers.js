@@ -15,6 +15,7 @@ const READERS = {
 
   /** Divided by rho, so that the margin is at 1; not divided where the reduced hulls meet. */
   nu_svc(replay, { owners }) {
+    if (endsUndecided(replay)) return null;
     const [upper, lower] = [replay.groupMiddle(0), replay.groupMiddle(1)];
     const rho = 0.5 * (upper - lower);
     const scale = rho > 0 ? 1 / rho : 1;
@@ -30,7 +31,7 @@ const READERS = {
 
   mu_svm(replay, { owners }) {
     const prototypes = prototypesOf(replay);
-    if (prototypes.coincide) return null;
+    if (prototypes.coincide || endsUndecided(replay)) return null;
     const [lower, upper] = [replay.groupMiddle(0), replay.groupMiddle(1)];
     const [minus, plus] = prototypes.weights;
     const levels = lower + upper > 0 ? [-lower - upper, lower + upper] : [];
@@ -39,7 +40,7 @@ const READERS = {
 
   ad_svm(replay, { owners, parameters }) {
     const prototypes = prototypesOf(replay);
-    if (prototypes.coincide) return null;
+    if (prototypes.coincide || endsUndecided(replay)) return null;
     const scores = prototypeScores(prototypes, parameters.nearest ? 0.5 : 1, owners);
     const halves = prototypes.squares.flat().map((square) => 0.5 * square).filter((half) => half > 0);
     return scoresOf(scores, { levels: [], scale: middleValue(halves) });
@@ -57,6 +58,11 @@ const READERS = {
     return tubeOf(replay, -0.5 * (upper + lower), Math.max(0, 0.5 * (lower - upper)));
   },
 };
+
+/** Whether a run has ended with a squared distance that may be 0: with an objective that is no more than its gap. */
+function endsUndecided({ position, length, objective, gap }) {
+  return position === length && Number.isFinite(gap[length]) && objective[length] <= gap[length];
+}
 
 /** One function for two classes; a classifier without support vectors has no regions to show. */
 function voteOf(coef, bias, classes, more = {}) {
