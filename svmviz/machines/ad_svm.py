@@ -147,7 +147,7 @@ def dual_problem(prototype: Array, mu: float, links: Array) -> DualProblem:
     bound = check_mu(mu, prototype)
     order = np.argsort(prototype, kind="stable")
     n = len(prototype)
-    linked = links.any(axis=1)[prototype[order]]
+    linked = (links.sum(axis=1) > 0)[prototype[order]]
     equal = 1.0 / counts[prototype[order]]
     return DualProblem(
         linear=np.zeros(n),

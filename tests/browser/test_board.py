@@ -765,3 +765,15 @@ def test_the_code_is_sent_once_and_not_with_every_edit(page, serve):
     page.mouse.click(*pixel(page, 2.5, -2.5, LIVE))
     settle(page)
     assert 0 < sum(received) < 20_000
+
+
+def test_a_fit_that_takes_long_is_made_once_and_settles(page, serve):
+    page.goto(serve("tests/browser/apps/slow_app.py"))
+    page.wait_for_selector('.stage[data-ready="true"]')
+    for k, (x, y) in enumerate([(0.0, 0.0), (0.3, -0.2)], 1):
+        page.mouse.click(*pixel(page, x, y, LIVE))
+        settle(page)
+        page.get_by_text(f"fits {list(range(1, k + 1))}", exact=True).wait_for()
+    page.wait_for_timeout(3500)  # longer than the watchdog waits: nothing more is on its way
+    page.get_by_text("fits [1, 2]", exact=True).wait_for()
+    assert not page.locator(".board-message").is_visible()
