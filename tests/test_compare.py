@@ -7,7 +7,7 @@ from svmviz import ADSVC, MCSVC, OneVsOneSVC, OneVsRestSVC
 from svmviz.errors import InvalidProblemError
 from svmviz.kernels import make_kernel
 from svmviz.ui import compare
-from svmviz.ui.models import PAIR_LIMIT
+from svmviz.ui.budget import pair_limit
 from svmviz.ui.workspace import Workspace
 
 NONE = np.zeros(0, bool)
@@ -242,7 +242,7 @@ def test_a_hard_problem_stops_in_time_and_says_so():
     space.points, space.labels = rng.normal(size=(200, 2)) * 10, rng.integers(0, 4, 200)
     outcome = compare.compare(space, held_of(space))
     values = [compare.numbers(outcome, rival)[1]["value"] for rival in outcome.rivals]
-    assert max(rival.pairs for rival in outcome.rivals) <= PAIR_LIMIT
+    assert max(rival.pairs for rival in outcome.rivals) <= pair_limit(1)
     assert any(value.endswith(", stopped") for value in values)
 
 

@@ -9,7 +9,6 @@ from svmviz.kernels import make_kernel
 from svmviz.ui import link
 from svmviz.ui.board import parse_weights
 from svmviz.ui.distances import all_distances, distances_data, trained
-from svmviz.ui.geometry import kernel_parameters
 
 KERNELS = ["rbf", "poly", "laplacian"]
 
@@ -76,7 +75,7 @@ def test_both_rules_are_those_of_the_estimator_on_a_lattice(rule, kernel, n_prot
     other = {"thesis": "nearest", "nearest": "thesis"}[rule]
     predicted = {}
     for name, functions in [(rule, model["functions"]), (other, model["rival"])]:
-        machine = ADSVC(mu=0.2, rule=name, n_prototypes=n_prototypes, tol=1e-6, **kernel_parameters(space))
+        machine = ADSVC(mu=0.2, rule=name, n_prototypes=n_prototypes, tol=1e-6, **space.kernel_parameters())
         machine.fit(space.points, space.labels)
         predicted[name] = machine.predict(space.points)
         found = decisions({**model, "functions": functions}, LATTICE)

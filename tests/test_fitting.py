@@ -10,7 +10,7 @@ from test_compare import regions
 from svmviz import ADSVC, MCSVC, SVC, SVR, MuSVC, NuSVC, NuSVR, OneClassSVM, datasets
 from svmviz.datasets import PRESETS
 from svmviz.problem import Certificate, Status
-from svmviz.ui import compare, fitting, models, results
+from svmviz.ui import budget, compare, fitting, models, results
 from svmviz.ui.board import Edit
 from svmviz.ui.fitting import fit
 from svmviz.ui.workspace import CLASSIFIERS, KERNELS, REGRESSORS, Workspace
@@ -312,7 +312,7 @@ def test_a_hard_problem_stops_in_time_and_says_so():
     space = loaded("overlapping", C=1e5, kernel="poly", degree=9, gamma=1.0, tol=1e-9)
     space.points, space.labels = rng.normal(size=(200, 2)) * 10, rng.integers(0, 2, 200)
     outcome = fit(space)
-    assert outcome.certificate.iterations <= models.PAIR_LIMIT
+    assert outcome.certificate.iterations <= budget.pair_limit(200)
     assert outcome.certificate.status != "optimal"
     assert "after" in results.table(outcome)
 

@@ -12,7 +12,7 @@ from svmviz.hulls import nearest_points, weighted_hull
 from svmviz.ui import distances, geometry
 from svmviz.ui.board import Edit, parse_mu
 from svmviz.ui.distances import distances_data
-from svmviz.ui.geometry import TwoClasses, critical, hulls_data
+from svmviz.ui.geometry import critical, hulls_data
 from svmviz.ui.workspace import Workspace
 
 PAGE = "pages/2_Reduced_convex_hulls.py"
@@ -36,7 +36,7 @@ def clouds(kernel="rbf", mu=0.1, shift=2.0, sizes=(20, 30), **parameters):
 
 
 def estimator(space):
-    machine = MuSVC(mu=space.mu_value(space.labels), tol=1e-8, **geometry.kernel_parameters(space))
+    machine = MuSVC(mu=space.mu_value(space.labels), tol=1e-8, **space.kernel_parameters())
     return machine.fit(space.points, space.labels)
 
 
@@ -96,29 +96,29 @@ def test_the_browser_needs_no_solution_with_the_linear_kernel():
 )
 def test_the_hulls_first_touch_where_it_is_said(kernel, shift):
     space = clouds(kernel, shift=shift, coef0=1.0, degree=2, gamma=0.1)
-    two = TwoClasses.of(space)
+    two = space.two_classes()
     touch = critical(space, two)
     assert isinstance(touch, float)
     for factor, meet in ((0.9, False), (1.1, True)):
         mu = touch * factor
         if not 1 / 20 <= mu <= 1:
             continue
-        machine = MuSVC(mu=mu, tol=1e-8, **geometry.kernel_parameters(space)).fit(space.points, space.labels)
+        machine = MuSVC(mu=mu, tol=1e-8, **space.kernel_parameters()).fit(space.points, space.labels)
         scale = float(np.sqrt(np.diagonal(geometry.gram(space, two.rows)).max()))
         assert (machine.prototypes_.distances()[0, 1] < 3e-4 * scale) == meet
 
 
 def test_gaussian_hulls_never_touch_unless_the_classes_share_a_point():
     space = clouds("rbf", shift=0.0)
-    assert critical(space, TwoClasses.of(space)) == "never"
+    assert critical(space, space.two_classes()) == "never"
     space.points[0] = space.points[-1]
     assert (
-        critical(space, TwoClasses.of(space)) == 1.0
+        critical(space, space.two_classes()) == 1.0
     )  # the shared point itself, when it may have all the weight
     space.points[1] = space.points[2] = space.points[-2]
-    assert critical(space, TwoClasses.of(space)) == 0.5
+    assert critical(space, space.two_classes()) == 0.5
     space.points[-20:] = space.points[:20]
-    assert critical(space, TwoClasses.of(space)) == "always"
+    assert critical(space, space.two_classes()) == "always"
 
 
 def test_overlapping_hulls_have_no_boundary_and_say_so():
@@ -153,6 +153,14 @@ def test_of_three_classes_two_are_shown_and_the_third_is_named():
     assert [p["label"] for p in shown["prototypes"]] == [0, 2]
     assert "take no part" in shown["note"]
     assert [place is None for place in shown["plane"]["points"]] == (space.labels == 1).tolist()
+
+
+def test_a_polynomial_with_a_negative_constant_is_said_to_have_no_feature_space():
+    space = clouds("poly", degree=3, gamma=0.5, coef0=-2.0)
+    assert np.linalg.eigvalsh(geometry.gram(space, np.arange(40)))[0] < -1
+    assert "not positive semidefinite" in hulls_data(space, 600)["geometry"]["note"]
+    space.coef0 = 2.0
+    assert "not positive semidefinite" not in (hulls_data(space, 600)["geometry"]["note"] or "")
 
 
 def test_the_second_axis_does_not_flip():

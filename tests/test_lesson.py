@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from svmviz import SVC, SVR
+from svmviz import SVC, SVR, projection
 from svmviz.errors import InvalidProblemError
 from svmviz.explain import describe_end
 from svmviz.kernels import CallableKernel, GaussianKernel
@@ -266,6 +266,17 @@ def test_a_trace_of_many_features_or_a_kernel_of_ones_own_is_drawn_as_a_projecti
     # The first axis is the one along which the samples spread most, and here it parts the classes.
     assert space.points[:, 0].var() > space.points[:, 1].var() > 0
     assert abs(np.corrcoef(space.points[:, 0], trace.y)[0, 1]) > 0.8
+
+
+@pytest.mark.parametrize("spread", [[3.0, 2.0, 1.0], [1.0, 1.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+def test_of_many_samples_the_components_found_by_iteration_are_as_true(spread):
+    X = np.random.default_rng(0).normal(size=(projection.MANY + 50, 3)) * spread
+    found = principal_components(X @ X.T, 2)
+    X = X - X.mean(axis=0)
+    lengths = np.linalg.svd(X, compute_uv=False)[:2]
+    np.testing.assert_allclose(np.linalg.norm(found, axis=0), lengths, atol=1e-6)
+    inner = found.T @ (X @ X.T) @ found
+    np.testing.assert_allclose(inner, np.diag(lengths**4), atol=1e-7 * max(1.0, lengths[0] ** 4))
 
 
 def test_principal_components_are_those_of_scikit_learn():

@@ -15,6 +15,7 @@ from svmviz.estimators import ADSVC, MCSVC, SVC, OneVsRestSVC
 from svmviz.estimators.base import Classifier
 from svmviz.explain import short
 from svmviz.ui import fitting
+from svmviz.ui.budget import EARLY
 from svmviz.ui.models import (
     Verdict,
     browser_model,
@@ -25,14 +26,15 @@ from svmviz.ui.models import (
     pair_functions,
     parameters,
     prototype_functions,
+    share,
 )
 from svmviz.ui.workspace import Workspace, checked
 
 SEED = 20111130
 """Of the draw that decides which points are held out."""
 
-MC_WORK = 30_000_000
-"""Most pairs times variables of an MC-SVM, which has a variable a sample and class: about a second."""
+PART = 0.5
+"""Of the work of a page for each of the four machines: the AD-SVM, and often others, need far less."""
 
 FIT, SPLIT = "compare_fit", "compare_split"
 
@@ -190,7 +192,7 @@ def _one_against_rest(space: Workspace, labels: np.ndarray) -> _Entry:
         unclear = (scores > 0).sum(axis=1) != 1 if machines > 1 else np.zeros(len(X), bool)
         return machine.predict(X), unclear
 
-    estimator = OneVsRestSVC(C=space.C, **parameters(space, machines))
+    estimator = OneVsRestSVC(C=space.C, **parameters(space, len(labels), machines, PART))
     return _Entry(TITLES[0], f"C = {short(space.C)}", estimator, machines * len(labels), read, decide)
 
 
@@ -208,7 +210,7 @@ def _one_against_one(space: Workspace, labels: np.ndarray) -> _Entry:
         unclear = (votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1
         return classes[drawn_codes(machine, X)], unclear
 
-    estimator = SVC(C=space.C, **parameters(space, machines))
+    estimator = SVC(C=space.C, **parameters(space, 2 * len(labels) / len(classes), machines, PART))
     variables = (len(classes) - 1) * len(labels)  # a sample takes part once for every other class
     return _Entry(TITLES[1], f"C = {short(space.C)}", estimator, variables, read, decide)
 
@@ -221,9 +223,7 @@ def _mc_svm(space: Workspace, labels: np.ndarray) -> _Entry:
         return [function(coef, 0.0, [label]) for coef, label in rows], "argmax", {}
 
     variables = len(classes) * len(labels)
-    options = parameters(space)
-    options["max_iter"] = min(options["max_iter"], max(1000, MC_WORK // variables))
-    estimator = MCSVC(beta=1 / space.C, **options)
+    estimator = MCSVC(beta=1 / space.C, **parameters(space, variables, part=PART))
     note = f"β = 1/C = {short(1 / space.C)}"
     return _Entry(TITLES[2], note, estimator, variables, read, _once)
 
@@ -239,7 +239,7 @@ def _ad_svm(space: Workspace, labels: np.ndarray) -> _Entry:
     note = f"μ = {short(mu)}" + (
         "" if mu == space.mu else ", the least possible" if mu > space.mu else ", the most"
     )
-    estimator = ADSVC(mu=mu, rule=space.decision_rule, **parameters(space))
+    estimator = ADSVC(mu=mu, rule=space.decision_rule, **parameters(space, len(labels), part=PART))
     return _Entry(TITLES[3], note, estimator, len(labels), read, _once)
 
 
@@ -368,14 +368,18 @@ def numbers(outcome: Comparison, rival: Rival) -> list[dict[str, Any]]:
     wrongs = [other.held_wrong for other in outcome.rivals if other.held_wrong is not None]
     best = rival.held_wrong is not None and rival.held_wrong == min(wrongs) < max(wrongs)
     unclear = share(rival.ambiguous, len(outcome.held)) if rival.ambiguous is not None else "never"
+
+    def part(count: int | None, n: int) -> str:
+        return "–" if count is None else share(count, n)
+
     trained = rival.model is not None
     rows = {
         "Variables": f"{rival.variables:,}",
         "Pairs moved": f"{rival.pairs:,}" + ("" if rival.finished else ", stopped"),
         "Kernel values": f"{rival.kernel_values:,}",
         "Time": f"{1000 * rival.seconds:,.0f} ms",
-        "Training error": share(rival.train_wrong, len(outcome.held) - n_held),
-        "Held-out error": share(rival.held_wrong, n_held),
+        "Training error": part(rival.train_wrong, len(outcome.held) - n_held),
+        "Held-out error": part(rival.held_wrong, n_held),
         "Ambiguous points": unclear,
         "Hatched": "nothing",
     }
@@ -390,17 +394,15 @@ def numbers(outcome: Comparison, rival: Rival) -> list[dict[str, Any]]:
     ]
 
 
-def share(count: int | None, n: int) -> str:
-    """A count and what part of n it is."""
-    if count is None:
-        return "–"
-    return f"{count} of {n} ({100 * count / n:.1f} %)" if n else "no points"
-
-
 def words(outcome: Comparison, space: Workspace) -> str:
-    """What the hatching means, in plain words."""
+    """What the hatching means, in plain words, and that a machine has not finished."""
     if outcome.message:
         return ""
+    finished = all(rival.finished for rival in outcome.rivals)
+    return _hatching(space) + ("" if finished else f" Stopped: {EARLY[0].lower()}{EARLY[1:]}")
+
+
+def _hatching(space: Workspace) -> str:
     if len(space.present()) == 2:
         return (
             "With two classes nothing is ambiguous. Press 3 and click to add a third class, or choose an example "

@@ -176,7 +176,7 @@ def kernel(space: Workspace) -> None:
 
 KERNEL_HELP = (
     "linear x·x′; polynomial (γ x·x′ + c₀)^d; Gaussian exp(−γ‖x−x′‖²); Laplacian exp(−γ‖x−x′‖₁); "
-    "sigmoid tanh(γ x·x′ + c₀), which is not positive semidefinite."
+    "sigmoid tanh(γ x·x′ + c₀). The sigmoid, and a polynomial with c₀ < 0, are not positive semidefinite."
 )
 
 

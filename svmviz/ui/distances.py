@@ -18,13 +18,11 @@ from svmviz.machines.ad_svm import RULES, Prototypes, smallest_mu
 from svmviz.problem import Certificate
 from svmviz.ui import results
 from svmviz.ui.geometry import (
-    PAIR_LIMIT,
-    TOLERANCE,
     geometry_data,
     gram,
     kernel_note,
-    kernel_parameters,
     solution_entries,
+    solver_parameters,
     steady_plane,
 )
 from svmviz.ui.models import (
@@ -91,7 +89,10 @@ def all_distances(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | No
         "certificate": certificate and _certificate(certificate, judge_prototypes(machine)),
     }
     if space.kernel == "linear":
-        return geometry, None
+        return (
+            geometry,
+            None,
+        )  # the browser's own solution is exact: only the certificate may have stopped early
     prototypes, rows = machine.prototypes_, np.arange(len(space.points))
     K = gram(space, rows)
     apart = certificate is not None and judge_prototypes(machine).apart
@@ -118,9 +119,7 @@ def trained(space: Workspace, mu: float) -> tuple[ADSVC, Certificate | None]:
         n_prototypes=space.n_prototypes,
         rule=space.decision_rule,
         pair_weights=None if idle else weights,
-        tol=TOLERANCE,
-        max_iter=PAIR_LIMIT,
-        **kernel_parameters(space),
+        **solver_parameters(space, len(space.points)),
     )
     # With the linear kernel distances do not depend on the origin; far from it they would drown in rounding.
     origin = space.points.mean(axis=0) if space.kernel == "linear" else 0.0

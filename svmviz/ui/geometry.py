@@ -34,7 +34,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,12 +42,14 @@ import streamlit as st
 from svmviz.errors import InvalidProblemError
 from svmviz.estimators import MuSVC
 from svmviz.hulls import critical_mu, feature_plane, prototype_plane
-from svmviz.kernels import make_kernel
+from svmviz.kernels import is_positive_semidefinite
 from svmviz.machines.ad_svm import Prototypes
 from svmviz.problem import Certificate
 from svmviz.projection import principal_components
+from svmviz.ui.budget import EARLY, early, pair_limit, sentences
 from svmviz.ui.fitting import fingerprint, remembered
-from svmviz.ui.workspace import Workspace, checked
+from svmviz.ui.models import browser_model, function
+from svmviz.ui.workspace import TwoClasses, Workspace, checked
 
 Array = np.ndarray
 
@@ -61,45 +62,16 @@ MANY, ROUGH_TOLERANCE = 1000, 1e-4
 MOST_AXES = 60
 """Of a kernel that is not semidefinite: what the first touch is worked out from is a rough picture anyway."""
 
-PAIR_LIMIT = 20_000
-"""Most pairs that a solution may move: the slider must not wait."""
-
 ROUNDING = 1e-6
 """Principal components below this share of the largest are roots of rounded zeros."""
 
 CRITICAL, PLANE, GEOMETRY = "critical_mu", "feature_plane", "geometry"
 
 NOT_SEMIDEFINITE = (
-    "This sigmoid kernel is not positive semidefinite on these points: there is no feature space, and what is shown "
+    "This kernel is not positive semidefinite on these points: there is no feature space, and what is shown "
     "of one is a rough picture."
 )
 UNRESOLVED = "The distance is below what the solver resolves here: the hulls may be even closer than it says."
-
-
-@dataclass(frozen=True)
-class TwoClasses:
-    """The part of a workspace that two reduced hulls are about.
-
-    Attributes
-    ----------
-    classes : pair of int
-        The first is v-, the second v+.
-    rows : ndarray of int
-        Their points.
-    codes : ndarray of int
-        0 or 1 for each of these.
-    """
-
-    classes: tuple[int, int]
-    rows: Array
-    codes: Array
-
-    @classmethod
-    def of(cls, space: Workspace) -> TwoClasses:
-        """The pair that was chosen; of a workspace with at least two classes."""
-        a, b = space.present_pair()
-        rows = np.flatnonzero((space.labels == a) | (space.labels == b))
-        return cls((a, b), rows, (space.labels[rows] == b).astype(int))
 
 
 def hulls_data(space: Workspace, height: int | str) -> dict[str, Any]:
@@ -162,7 +134,7 @@ def two_hulls(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | None]:
     InvalidProblemError
         For points or parameters that cannot be used.
     """
-    two = TwoClasses.of(space)
+    two = space.two_classes()
     mu = space.mu_value(two.codes)
     touch = cached_critical(space, two)
     geometry: dict[str, Any] = {
@@ -177,8 +149,7 @@ def two_hulls(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | None]:
     }
     if space.kernel == "linear":
         return geometry, None
-    tol = TOLERANCE if len(two.rows) <= MANY else ROUGH_TOLERANCE
-    machine = MuSVC(mu=mu, tol=tol, max_iter=PAIR_LIMIT, **kernel_parameters(space))
+    machine = MuSVC(mu=mu, **solver_parameters(space, len(two.rows)))
     machine.fit(space.points[two.rows], two.codes)
     prototypes = machine.prototypes_
     apart = not is_overlap(touch, mu)
@@ -190,14 +161,19 @@ def two_hulls(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | None]:
         else ["largest spread", "second largest"]
     )
     geometry |= solution_entries(space, two.rows, prototypes, plane, axes)
-    notes = (geometry["note"], kernel_note(space, K, apart, machine.certificate_))
-    geometry["note"] = " ".join(note for note in notes if note) or None
+    geometry["note"] = sentences(geometry["note"], kernel_note(space, K, apart, machine.certificate_))
     if not apart:
         return geometry, None
     model = _boundary(space, two, machine)
     length = float(prototypes.distances()[0, 1])
     geometry["shift"] = (model["functions"][0]["bias"] - machine.intercept_[0]) / length if length else 0.0
     return geometry, model
+
+
+def solver_parameters(space: Workspace, samples: int) -> dict[str, Any]:
+    """What the estimator of a page of hulls takes, for so many samples."""
+    tol = TOLERANCE if samples <= MANY else ROUGH_TOLERANCE
+    return {**space.kernel_parameters(), "tol": tol, "max_iter": pair_limit(samples)}
 
 
 def solution_entries(
@@ -230,18 +206,10 @@ def solution_entries(
     return {"weights": weights.tolist(), "distances": prototypes.distances().tolist(), "plane": places}
 
 
-def kernel_parameters(space: Workspace) -> dict[str, Any]:
-    """The kernel of a workspace, as estimators take it."""
-    return {
-        "kernel": space.kernel, "gamma": space.gamma_value(), "degree": space.degree, "coef0": space.coef0,
-    }  # fmt: skip
-
-
 def gram(space: Workspace, rows: Array) -> Array:
     """Inner products in feature space of some points of a workspace."""
     X = space.points[rows]
-    kernel = make_kernel(space.kernel, X, gamma=space.gamma_value(), degree=space.degree, coef0=space.coef0)
-    return kernel(X, X)
+    return space.kernel_on(X)(X, X)
 
 
 def steady_plane(plane: Array) -> Array:
@@ -270,10 +238,11 @@ def _left_out(space: Workspace, two: TwoClasses) -> str | None:
 
 def kernel_note(space: Workspace, K: Array, apart: bool, certificate: Certificate) -> str | None:
     """One sentence where a solution in the space of a kernel means less than it seems, otherwise None."""
-    if space.kernel == "sigmoid":
-        spread = np.linalg.eigvalsh(K)
-        if spread[0] < -1e-9 * abs(spread[-1]):
-            return NOT_SEMIDEFINITE
+    known = space.kernel_on(space.points).positive_semidefinite
+    if known is not True and not is_positive_semidefinite(K):
+        return sentences(NOT_SEMIDEFINITE, early(certificate))
+    if certificate.status == "capped":
+        return EARLY
     resolved = certificate.gap <= 0.1 * abs(certificate.objective)
     return None if resolved or not apart else UNRESOLVED
 
@@ -281,20 +250,9 @@ def kernel_note(space: Workspace, K: Array, apart: bool, certificate: Certificat
 def _boundary(space: Workspace, two: TwoClasses, machine: MuSVC) -> dict[str, Any]:
     """What separates the hulls halfway, for the Board: f(x) = (v+ - v-)'phi(x) - (|v+|^2 - |v-|^2) / 2."""
     products = machine.prototypes_.products
-    function = {
-        "coef": machine.dual_coef_[0].tolist(),
-        "bias": float(products[0, 0] - products[1, 1]) / 2,
-        "classes": list(two.classes),
-    }
-    return {
-        "kernel": {**kernel_parameters(space), "name": space.kernel},
-        "centres": machine.support_vectors_.tolist(),
-        "functions": [function],
-        "decision": "vote",
-        "levels": [],
-        "epsilon": None,
-        "status": None,
-    }
+    bias = float(products[0, 0] - products[1, 1]) / 2
+    functions = [function(machine.dual_coef_[0], bias, list(two.classes))]
+    return browser_model(space, machine.support_vectors_, functions, "vote", None, levels=[])
 
 
 # ------------------------------------------------------------------------------------------ the first touch

@@ -12,13 +12,8 @@ from svmviz.estimators.pairwise import PairwiseClassifier
 from svmviz.explain import short
 from svmviz.machines.expansion import Expansion
 from svmviz.problem import Certificate
+from svmviz.ui.budget import early, pair_limit, sentences
 from svmviz.ui.workspace import Workspace
-
-EARLY = "The solver stopped early, so as not to keep you waiting: this is near the optimum, but not there."
-"""Said where the work of a fit came to its limit."""
-
-PAIR_LIMIT = 10_000
-"""Most pairs that a fit may move: a drawing must not wait much longer than half a second."""
 
 Row = tuple[str, ...]
 
@@ -89,7 +84,7 @@ def browser_model(
     centres: np.ndarray,
     functions: list[dict[str, Any]],
     decision: str,
-    status: Iterable[int],
+    status: Iterable[int] | None,
     **more: Any,
 ) -> dict[str, Any]:
     """What the browser needs to draw decision functions, see field.js.
@@ -101,19 +96,14 @@ def browser_model(
     functions : list of dict
         coef (n_support,), bias and classes of each.
     decision : "vote", "argmax", "inside" or "tube"
-    status : sequence of int
-        One a point: 0 no support vector, 1 free, 2 at the bound.
+    status : sequence of int or None
+        One a point: 0 no support vector, 1 free, 2 at the bound; None where that is not shown.
     **more
         levels, scale, hatch, epsilon where the machine has them; regions=False when there is nothing to draw.
     """
-    kernel = {
-        "name": space.kernel,
-        "gamma": space.gamma_value(),
-        "degree": space.degree,
-        "coef0": space.coef0,
-    }
+    kernel = space.kernel_parameters()
     return {
-        "kernel": kernel,
+        "kernel": {"name": kernel.pop("kernel"), **kernel},
         "centres": centres.tolist(),
         "functions": functions,
         "decision": decision,
@@ -136,19 +126,21 @@ def train(space: Workspace) -> Fit:
     InvalidProblemError
         For parameters that are not feasible with these points.
     """
-    return MACHINES[space.machine](space)
+    fit = MACHINES[space.machine](space)
+    assert fit.certificate is not None
+    return replace(fit, note=sentences(early(fit.certificate), fit.note))
 
 
-def parameters(space: Workspace, machines: int = 1) -> dict[str, Any]:
-    """What every estimator takes from the workspace, with a share of the limit for each of so many machines."""
-    return {
-        "kernel": space.kernel,
-        "gamma": space.gamma_value(),
-        "degree": space.degree,
-        "coef0": space.coef0,
-        "tol": space.tol,
-        "max_iter": max(1000, PAIR_LIMIT // machines),
-    }
+def parameters(space: Workspace, variables: float, machines: int = 1, part: float = 1.0) -> dict[str, Any]:
+    """What every estimator takes from the workspace; see `svmviz.ui.budget.pair_limit` for the rest."""
+    limit = pair_limit(variables, machines, part)
+    return {**space.kernel_parameters(), "tol": space.tol, "max_iter": limit}
+
+
+def one_against_one(space: Workspace) -> dict[str, Any]:
+    """The same for a machine for every two classes."""
+    present = len(space.present())
+    return parameters(space, 2 * len(space.points) / present, present * (present - 1) // 2)
 
 
 # -------------------------------------------------------------------------------- one function for two classes
@@ -157,7 +149,7 @@ def parameters(space: Workspace, machines: int = 1) -> dict[str, Any]:
 def _c_svc(space: Workspace) -> Fit:
     squared = space.loss == "squared"
     loss = "squared_hinge" if squared else "hinge"
-    machine = SVC(**parameters(space, _n_pairs(space)), C=space.C, loss=loss)
+    machine = SVC(**one_against_one(space), C=space.C, loss=loss)
     curvature = 0.5 / space.C if squared else 0.0
 
     def margin(expansion: Expansion, certificate: Certificate) -> float | None:
@@ -167,7 +159,7 @@ def _c_svc(space: Workspace) -> Fit:
 
 
 def _nu_svc(space: Workspace) -> Fit:
-    machine = NuSVC(**parameters(space, _n_pairs(space)), nu=space.nu)
+    machine = NuSVC(**one_against_one(space), nu=space.nu)
     fit = _pairwise(space, machine.fit(space.points, space.labels), _nu_margin)
     if len(machine.pairs_) > 1:
         return fit
@@ -235,14 +227,9 @@ def judge(certificate: Certificate, remedy: str, what: str = MEETING, rho: float
     if not nothing:
         return Verdict(True)
     if certificate.status == "capped" and rho > 0:
-        return Verdict(True, f"{EARLY} It is too early to tell whether the hulls meet.")
+        return Verdict(True, "It is too early to tell whether the hulls meet.")
     note = f"{what}, so no direction parts the classes: choose {remedy}, or another kernel."
     return Verdict(False, note, "the reduced hulls meet")
-
-
-def _n_pairs(space: Workspace) -> int:
-    present = len(space.present())
-    return present * (present - 1) // 2
 
 
 def _pairwise(
@@ -304,11 +291,10 @@ def _nu_margin(expansion: Expansion, certificate: Certificate) -> float | None:
 
 
 def _mu_svm(space: Workspace) -> Fit:
-    pair = space.present_pair()
-    rows = np.flatnonzero(np.isin(space.labels, pair))
-    X, labels = space.points[rows], space.labels[rows]
-    machine = MuSVC(**parameters(space), mu=space.mu).fit(X, labels)
-    functions = [function(machine.dual_coef_[0], machine.intercept_[0], list(pair))]
+    two = space.two_classes()
+    X = space.points[two.rows]
+    machine = MuSVC(**parameters(space, len(X)), mu=space.mu).fit(X, two.codes)
+    functions = [function(machine.dual_coef_[0], machine.intercept_[0], list(two.classes))]
     status = _weight_status(machine.prototypes_.coef, space.mu)
     verdict = judge(machine.certificate_, "a smaller μ", rho=machine.rho_)
     rho = short(machine.rho_, 5)
@@ -317,7 +303,7 @@ def _mu_svm(space: Workspace) -> Fit:
         machine.support_vectors_,
         functions,
         "vote",
-        _spread(status, rows, space),
+        _spread(status, two.rows, space),
         levels=[-machine.rho_, machine.rho_],
         regions=verdict.apart,
     )
@@ -328,8 +314,8 @@ def _mu_svm(space: Workspace) -> Fit:
         ("Bias", short(float(machine.intercept_[0]), 5) if verdict.apart else "any"),
     )
     if len(space.present()) > 2:
-        facts = (("Two classes", " / ".join(space.classes[c] for c in pair)), *facts)
-    error = _error(machine.predict(X), labels) if verdict.apart else ""
+        facts = (("Two classes", " / ".join(space.classes[c] for c in two.classes)), *facts)
+    error = _error(machine.predict(X), two.codes) if verdict.apart else ""
     return Fit(None, model, (), machine.certificate_, error, verdict.note, facts)
 
 
@@ -339,7 +325,7 @@ def _mu_svm(space: Workspace) -> Fit:
 def _ad_svm(space: Workspace) -> Fit:
     present = space.present()
     machine = ADSVC(
-        **parameters(space),
+        **parameters(space, len(space.points)),
         mu=space.mu,
         rule=space.decision_rule,
         pair_weights=space.weights_table(present),
@@ -404,7 +390,9 @@ def prototype_names(owners: list[str]) -> list[str]:
 
 def _mc_svm(space: Workspace) -> Fit:
     present = space.present()
-    machine = MCSVC(**parameters(space), beta=space.beta).fit(space.points, space.labels)
+    machine = MCSVC(**parameters(space, len(present) * len(space.points)), beta=space.beta).fit(
+        space.points, space.labels
+    )
     scores = [function(coef, 0.0, [label]) for coef, label in zip(machine.dual_coef_, present, strict=True)]
     size = np.abs(machine.dual_coef_)
     free = ((size > 0) & (size < (1 - 1e-12) / space.beta)).any(axis=0)
@@ -438,7 +426,7 @@ def clear_value(values: np.ndarray) -> float:
 
 
 def _one_class(space: Workspace) -> Fit:
-    machine = OneClassSVM(**parameters(space), nu=space.nu).fit(space.points)
+    machine = OneClassSVM(**parameters(space, len(space.points)), nu=space.nu).fit(space.points)
     expansion = machine.expansion_
     functions = [function(machine.dual_coef_[0], expansion.bias, [space.present()[0]])]
     values = machine.decision_function(space.points)
@@ -447,7 +435,7 @@ def _one_class(space: Workspace) -> Fit:
     )
     outside = int(np.sum(values < -space.tol))
     facts = (
-        ("Outside", f"{_share(outside, len(values))}, at most ν = {short(100 * space.nu)} %"),
+        ("Outside", f"{share(outside, len(values))}, at most ν = {short(100 * space.nu)} %"),
         ("Support vectors", f"{_counts(_status(expansion))}, at least ν of all"),
         ("ρ, the value on the border", short(machine.offset_, 5)),
     )
@@ -456,12 +444,12 @@ def _one_class(space: Workspace) -> Fit:
 
 def _epsilon_svr(space: Workspace) -> Fit:
     loss = "squared_epsilon_insensitive" if space.loss == "squared" else "epsilon_insensitive"
-    machine = SVR(**parameters(space), C=space.C, epsilon=space.epsilon, loss=loss)
+    machine = SVR(**parameters(space, 2 * len(space.points)), C=space.C, epsilon=space.epsilon, loss=loss)
     return _regression(space, machine.fit(space.points[:, :1], space.points[:, 1]), space.epsilon)
 
 
 def _nu_svr(space: Workspace) -> Fit:
-    machine = NuSVR(**parameters(space), C=space.C, nu=space.nu)
+    machine = NuSVR(**parameters(space, 2 * len(space.points)), C=space.C, nu=space.nu)
     machine.fit(space.points[:, :1], space.points[:, 1])
     epsilon = max(0.0, machine.epsilon_)
     found = (("ε that ν has found", short(epsilon, 5)),)
@@ -516,12 +504,13 @@ def _weights(status: np.ndarray) -> str:
     return f"{int(np.sum(status == 1))} free, {int(np.sum(status == 2))} at μ"
 
 
-def _share(count: int, n: int) -> str:
-    return f"{count} of {n} ({100 * count / n:.1f} %)"
+def share(count: int, n: int) -> str:
+    """A count and what part of n it is."""
+    return f"{count} of {n} ({100 * count / n:.1f} %)" if n else "no points"
 
 
 def _error(predicted: np.ndarray, labels: np.ndarray) -> str:
-    return _share(int(np.sum(predicted != labels)), len(labels))
+    return share(int(np.sum(predicted != labels)), len(labels))
 
 
 def _result(

@@ -9,7 +9,7 @@ import numpy as np
 from svmviz.datasets import MAX_CLASSES, Dataset
 from svmviz.errors import InvalidProblemError
 from svmviz.gram import gram_matrix
-from svmviz.kernels import Kernel, make_kernel
+from svmviz.kernels import Kernel
 from svmviz.machines import ad_svm, mc_svm, nu_svc, nu_svr, one_class, svc, svr
 from svmviz.problem import DualProblem
 from svmviz.trace import Trace
@@ -72,7 +72,7 @@ def set_up(space: Workspace) -> tuple[Setup, Array, Kernel]:
     """
     setup = SETUPS[space.machine](space)
     X = samples(space, setup.rows)
-    return setup, X, _kernel(space, X)
+    return setup, X, space.kernel_on(X)
 
 
 def samples(space: Workspace, rows: Array) -> Array:
@@ -80,15 +80,10 @@ def samples(space: Workspace, rows: Array) -> Array:
     return space.points[rows, :1] if space.task == "regression" else space.points[rows]
 
 
-def _kernel(space: Workspace, X: Array) -> Kernel:
-    return make_kernel(space.kernel, X, gamma=space.gamma_value(), degree=space.degree, coef0=space.coef0)
-
-
 def _two(space: Workspace) -> tuple[Array, Array]:
     """Rows of the two chosen classes, and the sign of each: +1 for the second."""
-    a, b = space.present_pair()
-    rows = np.flatnonzero((space.labels == a) | (space.labels == b))
-    return rows, np.where(space.labels[rows] == b, 1.0, -1.0)
+    two = space.two_classes()
+    return two.rows, 2.0 * two.codes - 1.0
 
 
 def _all(space: Workspace) -> Array:
@@ -124,7 +119,7 @@ def _ad_svm(space: Workspace) -> Setup:
     mu = ad_svm.check_mu(space.mu, codes, space.n_prototypes)
     rows = _all(space)
     X = samples(space, rows)
-    prototype, owner = ad_svm.divide(gram_matrix(_kernel(space, X), X), codes, mu, space.n_prototypes)
+    prototype, owner = ad_svm.divide(gram_matrix(space.kernel_on(X), X), codes, mu, space.n_prototypes)
     problem = ad_svm.dual_problem(prototype, mu, links[np.ix_(owner, owner)])
     nearest = float(space.decision_rule == "nearest")
     return Setup(rows, codes.astype(float), problem, {"mu": space.mu, "nearest": nearest})

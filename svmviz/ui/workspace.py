@@ -14,7 +14,7 @@ import streamlit as st
 
 from svmviz import datasets
 from svmviz.datasets import CLASS_LETTERS, MAX_CLASSES, ROW_LIMIT, Dataset, Task
-from svmviz.kernels import resolve_gamma
+from svmviz.kernels import Kernel, make_kernel, resolve_gamma
 from svmviz.machines.ad_svm import smallest_mu
 from svmviz.ui.board import Edit
 
@@ -27,6 +27,25 @@ DECISION_RULES = ("thesis", "nearest")
 MAX_PROTOTYPES = 5
 KEY = "workspace"
 FIRST_PRESET = "overlapping"
+
+
+@dataclass(frozen=True)
+class TwoClasses:
+    """The part of a workspace that a machine for two classes is about.
+
+    Attributes
+    ----------
+    classes : pair of int
+        The first is on the negative side, the second on the positive.
+    rows : ndarray of int
+        Their points.
+    codes : ndarray of int
+        0 or 1 for each of these.
+    """
+
+    classes: tuple[int, int]
+    rows: np.ndarray
+    codes: np.ndarray
 
 
 @dataclass(slots=True)
@@ -236,6 +255,12 @@ class Workspace:
         present = self.present()
         return self.pair if set(self.pair) <= set(present) else (present[0], present[1])
 
+    def two_classes(self) -> "TwoClasses":
+        """The points of `present_pair`; of a workspace with at least two classes."""
+        a, b = self.present_pair()
+        rows = np.flatnonzero((self.labels == a) | (self.labels == b))
+        return TwoClasses((a, b), rows, (self.labels[rows] == b).astype(int))
+
     @property
     def machine(self) -> str:
         """The machine that is in use for the task."""
@@ -255,6 +280,19 @@ class Workspace:
         """`mu`, moved into its range for these labels, which `svmviz.machines.ad_svm.smallest_mu` begins, to 1."""
         codes = np.unique(labels, return_inverse=True)[1]
         return float(np.clip(self.mu, smallest_mu(codes, n_prototypes), 1.0)) if len(codes) else self.mu
+
+    def kernel_parameters(self) -> dict[str, Any]:
+        """The kernel, as estimators and `svmviz.kernels.make_kernel` take it."""
+        return {
+            "kernel": self.kernel,
+            "gamma": self.gamma_value(),
+            "degree": self.degree,
+            "coef0": self.coef0,
+        }
+
+    def kernel_on(self, X: np.ndarray) -> Kernel:
+        """The kernel for some of the samples X (m, d)."""
+        return make_kernel(X=X, **self.kernel_parameters())
 
     def gamma_value(self) -> float:
         """`gamma` as a number, see `svmviz.kernels.resolve_gamma`; "scale" needs at least one point."""
