@@ -421,6 +421,12 @@ def preset(
     return replace(data, title=entry.title, description=entry.description, settings=entry.settings)
 
 
+@cache
+def titles_of_many_classes() -> tuple[str, ...]:
+    """What the presets with three classes or more are called."""
+    return tuple(entry.title for name, entry in PRESETS.items() if len(preset(name).classes) > 2)
+
+
 def standardised(points: np.ndarray) -> np.ndarray:
     """Columns shifted to mean 0 and scaled to deviation 1; a constant column is only shifted.
 

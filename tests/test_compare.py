@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from svmviz import ADSVC, MCSVC, OneVsOneSVC, OneVsRestSVC
+from svmviz.datasets import PRESETS
 from svmviz.errors import InvalidProblemError
 from svmviz.kernels import make_kernel
 from svmviz.ui import compare
@@ -268,3 +269,26 @@ def test_the_words_say_what_hatching_means():
     three, two = loaded("three_classes"), loaded("moons")
     assert "ambiguous" in compare.words(compare.compare(three, held_of(three)), three)
     assert "third class" in compare.words(compare.compare(two, held_of(two)), two)
+
+
+@pytest.mark.parametrize(("labels", "key"), [((0, 1), 3), ((0, 2), 2), ((4, 5), 1)])
+def test_the_key_that_is_named_adds_a_class(labels, key):
+    space = loaded("moons")
+    space.labels = np.array(labels)[space.labels]
+    text = compare.words(compare.compare(space, held_of(space)), space)
+    assert f"Press {key} " in text
+    assert key - 1 not in space.present()
+    for name in ("three_classes", "four_corners", "iris"):
+        assert PRESETS[name].title in text
+    assert PRESETS["moons"].title not in text
+
+
+def test_the_kernel_values_are_those_that_the_steps_read():
+    space = loaded("three_classes")
+    outcome = compare.compare(space, np.zeros(len(space.points), bool))
+    for rival, machine in zip(outcome.rivals, estimators(space), strict=True):
+        machine.fit(space.points, space.labels)
+        assert rival.kernel_values == machine.certificate_.kernel_values > 0
+    row = compare.numbers(outcome, outcome.rivals[0])[2]
+    assert row["name"] == "Kernel values read"
+    assert row["name"] in compare.words(outcome, space)

@@ -5,6 +5,7 @@ import pytest
 from test_fitting import decisions, loaded
 
 from svmviz import ADSVC
+from svmviz.datasets import PRESETS
 from svmviz.kernels import make_kernel
 from svmviz.ui import link
 from svmviz.ui.board import parse_weights
@@ -240,3 +241,9 @@ def test_a_kernel_without_a_feature_space_is_not_said_to_make_hulls_meet():
     assert geometry["certificate"]["objective"] > 0
     assert model is not None
     assert "not positive semidefinite" in geometry["note"]
+
+
+def test_the_examples_that_are_named_have_more_classes():
+    geometry, _ = all_distances(distances("moons"))
+    assert "Four corners" in geometry["examples"]
+    assert {PRESETS["moons"].title, PRESETS["sine"].title}.isdisjoint(geometry["examples"])

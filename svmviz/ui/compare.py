@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from svmviz import datasets
 from svmviz.datasets import ROW_LIMIT
 from svmviz.errors import InvalidProblemError
 from svmviz.estimators import ADSVC, MCSVC, SVC, OneVsRestSVC
 from svmviz.estimators.base import Classifier
 from svmviz.explain import short
 from svmviz.ui import fitting
-from svmviz.ui.budget import EARLY
 from svmviz.ui.models import (
     Verdict,
     browser_model,
@@ -35,6 +35,8 @@ SEED = 20111130
 
 PART = 0.5
 """Of the work of a page for each of the four machines: the AD-SVM, and often others, need far less."""
+
+READ = "Kernel values read: entries of the Gram matrix that the steps looked up."
 
 FIT, SPLIT = "compare_fit", "compare_split"
 
@@ -56,7 +58,7 @@ class Rival:
     variables, pairs : int
         Of the dual problem, or of all problems together; pairs that SMO moved.
     kernel_values : int
-        Entries of the Hessian that the solver used.
+        Kernel values that the steps read, see `svmviz.problem.Certificate`.
     seconds : float
         Wall time of the fit.
     train_wrong, held_wrong : int or None
@@ -376,7 +378,7 @@ def numbers(outcome: Comparison, rival: Rival) -> list[dict[str, Any]]:
     rows = {
         "Variables": f"{rival.variables:,}",
         "Pairs moved": f"{rival.pairs:,}" + ("" if rival.finished else ", stopped"),
-        "Kernel values": f"{rival.kernel_values:,}",
+        "Kernel values read": f"{rival.kernel_values:,}",
         "Time": f"{1000 * rival.seconds:,.0f} ms",
         "Training error": part(rival.train_wrong, len(outcome.held) - n_held),
         "Held-out error": part(rival.held_wrong, n_held),
@@ -399,14 +401,14 @@ def words(outcome: Comparison, space: Workspace) -> str:
     if outcome.message:
         return ""
     finished = all(rival.finished for rival in outcome.rivals)
-    return _hatching(space) + ("" if finished else f" Stopped: {EARLY[0].lower()}{EARLY[1:]}")
+    return f"{_hatching(space)} {READ}" + ("" if finished else " Stopped: ended early, near the optimum.")
 
 
 def _hatching(space: Workspace) -> str:
     if len(space.present()) == 2:
         return (
-            "With two classes nothing is ambiguous. Press 3 and click to add a third class, or choose an example "
-            "with more, such as Four corners."
+            f"With two classes nothing is ambiguous. Press {space.next_class() + 1} and click to add a third class, "
+            f"or choose an example with more: {', '.join(datasets.titles_of_many_classes())}."
         )
     return (
         "Hatched is ambiguous. One against the rest: no class claims the place, or several do. One against one: "

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from svmviz.datasets import titles_of_many_classes
 from svmviz.estimators import ADSVC
 from svmviz.hulls import feature_plane, prototype_plane
 from svmviz.machines.ad_svm import RULES, Prototypes, smallest_mu
@@ -84,6 +85,7 @@ def all_distances(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | No
         "least": least if several else None,
         "critical": None,
         "note": None,
+        "examples": list(titles_of_many_classes()),
         "rule": space.decision_rule,
         "lines": [LINES[rule] for rule in _rules(space)],
         "certificate": certificate and _certificate(certificate, judge_prototypes(machine)),

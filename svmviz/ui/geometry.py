@@ -16,6 +16,7 @@ the Board (`Workspace.scene`, "model" may be None) and one more entry, "geometry
     least       the smallest mu where it is not 1 over the smallest hull (clusters may change with mu), or None
     pairs       [[a, b, weight]] of all pairs of classes, each with a slider (kind "distances"); otherwise all weigh 1
     certificate {"objective": number, "gap": text, "status": text} of the solution, or None (kind "distances")
+    examples    titles of the examples with more classes than two (kind "distances")
     rule        "thesis" or "nearest", which draws the regions (kind "distances")
     lines       [what its boundary is called, what that of the other rule is called] (kind "distances")
     counts   *  {"samples", "disagree", "thesis", "nearest"}: samples on which the rules disagree, and that each of

@@ -250,6 +250,11 @@ class Workspace:
         """Classes that have at least one point, in order."""
         return np.unique(self.labels).tolist()
 
+    def next_class(self) -> int:
+        """The first class that has no point; the last where all have some."""
+        present = self.present()
+        return next((k for k in range(MAX_CLASSES) if k not in present), MAX_CLASSES - 1)
+
     def present_pair(self) -> tuple[int, int]:
         """`pair`, or the first two classes that have points when one of it has none."""
         present = self.present()

@@ -27,6 +27,7 @@ def geometry(**entries):
     usual = {
         "kind": "distances",
         "for": 0,
+        "examples": [],
         "linear": True,
         "prototypes": prototypes,
         "groups": None,

@@ -68,7 +68,7 @@ def test_four_panels_are_painted_each_with_its_numbers(page, serve):
     for k in range(4):
         numbers = shown(page, k)
         assert list(numbers) == [
-            "Variables", "Pairs moved", "Kernel values", "Time", "Training error", "Held-out error",
+            "Variables", "Pairs moved", "Kernel values read", "Time", "Training error", "Held-out error",
             "Ambiguous points", "Hatched",
         ]  # fmt: skip
         assert numbers["Held-out error"].endswith("%)")

@@ -116,7 +116,7 @@ function distanceWords(state, meta, nameOf) {
   if (classes === 2) {
     words.push({
       head: "Two classes: this is the μ-SVM.",
-      text: "Draw a third class to see why it is called all distances, or take an example that has more: Three classes, Four corners, Six classes.",
+      text: `Draw a third class to see why it is called all distances, or take an example that has more: ${meta.examples.join(", ")}.`,
     });
   }
   if (!hasLinks(state)) words.push({ head: "All weights are 0:", text: "nothing moves the prototypes, so nothing is decided." });
