@@ -141,6 +141,9 @@ def test_without_any_weight_nothing_is_decided():
     assert data["model"] is None
     assert data["geometry"]["certificate"] is None
     assert [pair[2] for pair in data["geometry"]["pairs"]] == [0, 0, 0]
+    weights = np.array(data["geometry"]["weights"])
+    for label, row in enumerate(weights):
+        np.testing.assert_allclose(row, (space.labels == label) / np.sum(space.labels == label))
 
 
 def test_prototypes_that_coincide_decide_nothing():

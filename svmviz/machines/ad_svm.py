@@ -220,3 +220,10 @@ def read(problem: DualProblem, z: Array, K: Array) -> Prototypes:
     coef = np.zeros((problem.n_groups, len(K)))
     coef[problem.group, problem.sample] = z
     return Prototypes(coef, coef @ K @ coef.T)
+
+
+def means(prototype: Array, K: Array) -> Prototypes:
+    """Every prototype as the mean of its samples, as where it has no link; the prototype (n,) of each sample."""
+    mine = prototype == np.arange(prototype.max() + 1)[:, None]
+    coef = mine / mine.sum(axis=1, keepdims=True)
+    return Prototypes(coef, coef @ K @ coef.T)

@@ -15,7 +15,7 @@ import numpy as np
 from svmviz.datasets import titles_of_many_classes
 from svmviz.estimators import ADSVC
 from svmviz.hulls import feature_plane, prototype_plane
-from svmviz.machines.ad_svm import RULES, Prototypes, smallest_mu
+from svmviz.machines.ad_svm import RULES, Prototypes, means, smallest_mu
 from svmviz.problem import Certificate
 from svmviz.ui import results
 from svmviz.ui.geometry import (
@@ -112,7 +112,7 @@ def all_distances(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | No
 def trained(space: Workspace, mu: float) -> tuple[ADSVC, Certificate | None]:
     """The machine of a workspace, and its certificate.
 
-    Where no pair has a weight nothing moves the prototypes: they are those that all weights 1 give, uncertified.
+    Where no pair has a weight nothing moves the prototypes: they are the means of their samples, uncertified.
     """
     weights = space.weights_table(space.present())
     idle = not weights.any()
@@ -126,7 +126,10 @@ def trained(space: Workspace, mu: float) -> tuple[ADSVC, Certificate | None]:
     # With the linear kernel distances do not depend on the origin; far from it they would drown in rounding.
     origin = space.points.mean(axis=0) if space.kernel == "linear" else 0.0
     machine.fit(space.points - origin, space.labels)
-    return machine, None if idle else machine.certificate_
+    if not idle:
+        return machine, machine.certificate_
+    machine.prototypes_ = means(machine.cluster_, gram(space, np.arange(len(space.points))))
+    return machine, None
 
 
 def rule_counts(space: Workspace, machine: ADSVC) -> dict[str, int]:

@@ -186,6 +186,17 @@ def test_what_is_said_of_the_plane_is_true_of_its_axes(visit):
         assert words in shown["words"]
 
 
+@pytest.mark.parametrize("example", ["separable", "three_classes"])
+def test_without_weights_the_prototypes_are_the_means(visit, example):
+    data = datasets.preset(example)
+    labels = np.unique(data.labels).tolist()
+    zero = [f"{a}-{b}:0" for a in labels for b in labels if a < b]
+    shown = state(visit(f"preset={example}&kernel=linear&mu=1&pair_weights={','.join(zero)}"))
+    expected = [data.points[data.labels == label].mean(axis=0) for label in labels]
+    np.testing.assert_allclose(shown["places"], expected, atol=1e-9)
+    assert shown["decision"] is None
+
+
 PREDICTED = """(lattice) => {
   const {model} = findStage().svmviz.board;
   const winners = (functions) => {

@@ -56,7 +56,7 @@ function geometryAt(meta, samples, wanted, links) {
 /** With the linear kernel the plane of the hulls is that of the samples: everything follows from it. */
 function solvedHere(hulls, links) {
   const mu = Math.min(...hulls.map((hull) => hull.mu));
-  if (hulls.length === 2) {
+  if (hulls.length === 2 && links[0][1] > 0) {
     const near = nearestPoints(hulls[0], hulls[1]);
     const distances = [[0, near.distance], [near.distance, 0]];
     return { mu, places: [near.a, near.b], weights: [near.weightsA, near.weightsB], distances, overlap: near.overlap };
