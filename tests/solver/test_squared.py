@@ -286,3 +286,10 @@ def test_estimators_with_a_squared_loss():
     with pytest.raises(InvalidProblemError, match="at least 1e-60"):
         SVC(C=1e-70, loss="squared_hinge").fit(X, y)
     assert dense(Hessian(svc.dual_problem([1.0, -1.0], 2.0, "squared_hinge"), np.eye(2)), 2)[0, 0] == 1.25
+
+
+def test_multipliers_that_grow_without_end_get_a_sentence():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)) * 3, rng.integers(0, 2, 200)
+    with pytest.raises(InvalidProblemError, match="not positive semidefinite"):
+        SVC(C=1e3, kernel="sigmoid", gamma=0.5, coef0=1.0, loss="squared_hinge").fit(X, y)
