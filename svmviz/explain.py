@@ -180,15 +180,15 @@ def describe_end(trace: Trace) -> str:
     """Why the run stopped, and what the result is worth."""
     certificate = trace.certificate
     violation, tol = short(certificate.violation), short(trace.tol)
-    count = len(trace.steps)
+    count = f"{len(trace.steps)} step" + ("" if len(trace.steps) == 1 else "s")
     ending = {
-        "optimal": f"Done after {count} steps: the largest violation, {violation}, is within the tolerance {tol}.",
-        "stationary": f"Stopped after {count} steps with a violation of {violation}, within the tolerance {tol}; "
+        "optimal": f"Done after {count}: the largest violation, {violation}, is within the tolerance {tol}.",
+        "stationary": f"Stopped after {count} with a violation of {violation}, within the tolerance {tol}; "
         "but this kernel is not positive semidefinite, so a better point may exist.",
-        "relative": f"Stopped after {count} steps: relative to its threshold no violation exceeds twice {tol}; the "
+        "relative": f"Stopped after {count}: relative to its threshold no violation exceeds twice {tol}; the "
         f"largest is {violation}.",
-        "capped": f"The recording ends here, after {count} steps: the violation, {violation}, is still above {tol}.",
-        "no progress": f"Stopped after {count} steps: floating point can no longer lower the objective, although "
+        "capped": f"The recording ends here, after {count}: the violation, {violation}, is still above {tol}.",
+        "no progress": f"Stopped after {count}: floating point can no longer lower the objective, although "
         f"the violation, {violation}, is still above {tol}.",
     }[certificate.status]
     objective = f"{_distance(trace)}The objective is {short(certificate.objective)}"

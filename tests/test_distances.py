@@ -9,7 +9,7 @@ from svmviz.datasets import PRESETS
 from svmviz.kernels import make_kernel
 from svmviz.ui import link
 from svmviz.ui.board import parse_weights
-from svmviz.ui.distances import all_distances, distances_data, trained
+from svmviz.ui.distances import LINES, all_distances, distances_data, trained
 
 KERNELS = ["rbf", "poly", "laplacian"]
 
@@ -87,7 +87,7 @@ def test_both_rules_are_those_of_the_estimator_on_a_lattice(rule, kernel, n_prot
         "thesis": np.sum(predicted["thesis"] != space.labels),
         "nearest": np.sum(predicted["nearest"] != space.labels),
     }
-    assert [line.split()[-1] for line in model["lines"]] == [rule, other]
+    assert model["lines"] == [LINES[rule], LINES[other]]
 
 
 def test_weights_and_prototypes_reach_the_solver():

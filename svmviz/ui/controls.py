@@ -31,7 +31,7 @@ MACHINE_NAMES = {
     "nu_svr": "ν-SVR",
 }
 LOSS_NAMES = {"hinge": "Linear", "squared": "Squared"}
-DECISION_RULE_NAMES = {"thesis": "Thesis (2.2.20)", "nearest": "Nearest"}
+DECISION_RULE_NAMES = {"thesis": "AD-SVM's own rule", "nearest": "Nearest prototype"}
 LabelVisibility = Literal["visible", "collapsed"]
 KERNEL_NAMES = {
     "linear": "Linear",
@@ -41,8 +41,8 @@ KERNEL_NAMES = {
     "sigmoid": "Sigmoid (tanh)",
 }
 RULE_NAMES = {
-    "second_order": "Second order (Fan)",
-    "max_violating": "Max. violation (Keerthi)",
+    "second_order": "Second order",
+    "max_violating": "Max. violation",
     "platt": "Platt's heuristic",
 }
 
@@ -283,7 +283,8 @@ def decision_rule(space: Workspace, label: str = "Decision") -> None:
         label,
         DECISION_RULES,
         format_func=DECISION_RULE_NAMES.__getitem__,
-        help="Thesis: w·(x − v), equation 2.2.20. Nearest: the class of the nearest prototype.",
+        help="AD-SVM's own rule: the largest w·(x − v), equation 2.2.20 of Candel's master's thesis (SMO algorithm "
+        "for the AD-SVM, 2011). Nearest prototype: the class of the prototype that is nearest to x.",
         **bound(space, "decision_rule"),
     )
 

@@ -38,7 +38,7 @@ from svmviz.ui.workspace import Workspace
 
 Array = np.ndarray
 
-LINES = {"thesis": "boundary: thesis", "nearest": "boundary: nearest"}
+LINES = {"thesis": "boundary: own rule", "nearest": "boundary: nearest"}
 NAME_LENGTH = 10
 
 

@@ -102,7 +102,7 @@ def player_data(
         "rows": None if rows is None else [int(row) for row in rows],
         "names": names,
         "groups": groups,
-        "plane": _plane(trace),
+        "plane": _plane(trace, groups),
         "points": points,
         "position": position,
     }
@@ -192,18 +192,22 @@ def _names(trace: Trace, points: list[list[float]], rows: Sequence[int] | None) 
     return [f"{samples[m]}→{signs[label]}" for m, label in pairs]
 
 
-def _plane(trace: Trace) -> dict[str, Any] | None:
-    """The samples in the plane of feature space through the final prototypes; None where there is none to show."""
+def _plane(trace: Trace, groups: list[str]) -> dict[str, Any] | None:
+    """The samples in the plane of feature space through the final prototypes; None where there is none to show.
+
+    Of two prototypes the second is on the right, as where they are explored.
+    """
     if recorders.machine_of(trace) not in ("mu_svm", "ad_svm") or trace.kernel["name"] == "linear":
         return None
     K = trace.hessian().K
     coef = ad_svm.read(trace.problem, trace.multipliers(len(trace.steps)), K).coef
     try:
-        plane = prototype_plane(K, coef)
+        plane = prototype_plane(K, coef[::-1] if len(coef) == 2 else coef)
     except InvalidProblemError:
         return None
+    first, second = ("v₋", "v₊") if recorders.machine_of(trace) == "mu_svm" else (groups[0], groups[1])
     axes = {
-        2: ["along the link, true length", "largest spread left"],
+        2: [f"from {first} to {second}, true length", "largest spread left"],
         3: ["plane of the three prototypes", "true lengths between them"],
     }.get(len(coef), ["largest spread of the prototypes", "second largest"])
     return {"points": plane.tolist(), "axes": axes}

@@ -212,16 +212,16 @@ def test_both_rules_are_drawn_and_counted(visit):
     shown = state(page)
     assert shown["rival"] > 0
     assert shown["boundary"] > 0
-    assert {"boundary: thesis", "boundary: nearest"} <= set(shown["legend"])
+    assert {"boundary: own rule", "boundary: nearest"} <= set(shown["legend"])
     machine, data = fitted("six_classes", 0.1)
     thesis = machine.predict(data.points)
     nearest = machine.set_params(rule="nearest").predict(data.points)
     disagree, wrong = np.sum(thesis != nearest), [np.sum(p != data.labels) for p in (thesis, nearest)]
     assert f"disagree on {disagree} of 108 samples" in shown["words"]
-    assert f"thesis {wrong[0]}, nearest {wrong[1]}" in shown["words"]
+    assert f"own rule {wrong[0]}, nearest {wrong[1]}" in shown["words"]
     choose(page, "Decision", "Nearest")
     page.wait_for_function("() => findStage().svmviz.meta.rule === 'nearest'")
-    assert state(page)["legend"][:2] == ["boundary: nearest", "boundary: thesis"]
+    assert state(page)["legend"][:2] == ["boundary: nearest", "boundary: own rule"]
 
 
 def test_the_live_rules_are_those_of_the_estimator(visit, load_frontend, page):

@@ -1,5 +1,12 @@
 // Several machines side by side: a Board each, all of one sheet of points.
 
+const BETA_HELP = "Weight of the regulariser in the MC-SVM: 1 / C, so that an error costs as much as in the other machines.";
+const NUMBER_HELP = {
+  Variables: "Multipliers of the dual problem, of all its parts together.",
+  "Pairs moved": "Steps of SMO: each moves two multipliers.",
+  "Kernel values read": "Entries of the kernel matrix that the steps read: what training costs, whatever the computer.",
+};
+
 /** One machine: its title, its Board and its numbers. */
 class ComparePanel {
   constructor(options) {
@@ -28,6 +35,7 @@ class ComparePanel {
     this.title.textContent = data.title;
     this.board.name = `${data.title}: drawing board`;
     this.note.textContent = data.note;
+    this.note.title = data.note.startsWith("β") ? BETA_HELP : "";
     const text = JSON.stringify(data.model);
     // An unchanged model keeps its picture.
     if (text !== this.modelText) this.board.setModel(data.model?.regions === false ? null : data.model);
@@ -44,10 +52,12 @@ class ComparePanel {
     this.numbers.replaceChildren(...numbers.map(({ name, value, best, hatched }) => {
       const row = element("div", "compare-number");
       row.classList.toggle("compare-best", Boolean(best));
-      const shown = element("dd", "", best ? `★ ${value}` : value);
+      const shown = element("dd", "", best ? `✓ ${value}` : value);
       if (best) shown.title = "The fewest of the machines";
       if (hatched) this.share = shown;
-      row.append(element("dt", "", name), shown);
+      const term = element("dt", "", name);
+      term.title = NUMBER_HELP[name] ?? "";
+      row.append(term, shown);
       return row;
     }));
   }

@@ -137,12 +137,12 @@ function distanceWords(state, meta, nameOf) {
 
 function ruleWords({ samples, disagree, thesis, nearest }, rule, count, classes) {
   if (count < 3) return { head: "Decision.", text: `With two prototypes both rules draw the same boundary, which bisects their link: ${thesis} of ${samples} samples ${are(thesis)} on the wrong side.` };
-  const shown = rule === "thesis" ? "coloured by the thesis's rule, w·(x − v)" : "coloured by the nearest prototype";
+  const shown = rule === "thesis" ? "coloured by AD-SVM's own rule, w·(x − v)" : "coloured by the nearest prototype";
   const many = classes > 2 ? "With three or more classes the" : "With three or more prototypes the";
   return {
     head: "Two rules.",
-    text: `${many} boundaries of the thesis's rule do not bisect the links between prototypes, those of the nearest prototype do: here the two ` +
-      `disagree on ${disagree} of ${samples} samples (regions are ${shown}; wrong: thesis ${thesis}, nearest ${nearest}).`,
+    text: `${many} boundaries of AD-SVM's own rule do not bisect the links between prototypes, those of the nearest prototype do: here the two ` +
+      `disagree on ${disagree} of ${samples} samples (regions are ${shown}; wrong: own rule ${thesis}, nearest ${nearest}).`,
   };
 }
 

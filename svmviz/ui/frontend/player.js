@@ -328,7 +328,7 @@ class Player {
     this.scrub.max = this.last;
     this.scrub.value = this.position;
     this.scrub.style.setProperty("--done", `${this.last ? (100 * this.position) / this.last : 0}%`);
-    const text = !replay ? "no steps" : this.position < this.last ? `step ${this.position + 1} of ${this.last}` : `end, ${this.last} steps`;
+    const text = !replay ? "no steps" : this.position < this.last ? `step ${this.position + 1} of ${this.last}` : `end, ${this.last} step${this.last === 1 ? "" : "s"}`;
     this.count.textContent = text;
     this.scrub.setAttribute("aria-valuetext", text);
     this.goto.max = this.last;

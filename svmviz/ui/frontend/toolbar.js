@@ -45,7 +45,7 @@ const LEGEND_PICTURES = {
   hatch: legendPicture('<path d="M2 16L16 2M9 16L23 2M2 9L9 2M16 16L24 8" stroke-width="1.6"/>'),
   hull: legendPicture('<path d="M4 14L6 4l9-2 8 6-5 8z" fill="currentColor" fill-opacity="0.2"/>'),
   link: legendPicture('<path d="M4 9h18"/><circle cx="4" cy="9" r="3" fill="currentColor"/><circle cx="22" cy="9" r="3" fill="currentColor"/>'),
-  best: legendPicture('<path d="M13 1l2.4 5.2 5.6.6-4.2 3.8 1.2 5.6-5-2.9-5 2.9 1.2-5.6L5 6.8l5.6-.6z" fill="currentColor" stroke="none"/>'),
+  best: legendPicture('<path d="M5 10l5 5L21 3" stroke-width="3"/>'),
   hollow: legendPicture('<circle cx="13" cy="9" r="5"/>'),
   free: legendPicture('<circle cx="13" cy="9" r="7.5"/><circle cx="13" cy="9" r="2.5" fill="currentColor" stroke="none"/>'),
   bound: legendPicture('<circle cx="13" cy="9" r="7.5" stroke-dasharray="3.4 2.5"/><circle cx="13" cy="9" r="2.5" fill="currentColor" stroke="none"/>'),

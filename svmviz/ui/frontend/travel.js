@@ -7,6 +7,8 @@ const PLANE_MARKUP = `
     <button type="button" data-plane="feature" aria-pressed="false">feature space</button>
   </div>`;
 
+const TWO_PROTOTYPES = ["v₋", "v₊"]; // of the μ-SVM, as its hulls are called
+
 /** Draws hulls, prototypes, their links and the way they came, for the machines that have prototypes. */
 class Travel {
   /**
@@ -96,7 +98,8 @@ class Travel {
     const prototypes = weights.map((row, g) => {
       const at = [0, 0];
       row.forEach((u, m) => { if (u !== 0) [0, 1].forEach((axis) => { at[axis] += u * points[m][axis]; }); });
-      return { label: model.owners[g], at, name: `${exact ? "v" : "mean"} ${replay.groupName(g)}` };
+      const name = model.machine === "mu_svm" ? TWO_PROTOTYPES[g] : replay.groupName(g);
+      return { label: model.owners[g], at, name: exact ? name : `mean ${name}` };
     });
     const linked = (p, q) => coupling[p][q] < 0;
     const links = exact
