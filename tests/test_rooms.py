@@ -56,7 +56,7 @@ def test_the_script_in_the_readme_runs(capsys):
 def test_the_files_that_the_readme_names_are_there():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     named = re.findall(r"!\[[^]]*\]\(([^)]+)\)", readme)
-    assert len(named) == 3
+    assert len(named) == 6
     table = re.findall(r"^\| (`.*?) \|", readme, flags=re.MULTILINE)
     rooms = re.findall(r"`([^`]+)`", " ".join(table))
     # A name without a folder stands in the folder of the one before it.
