@@ -221,6 +221,8 @@ def _convert_classifier(model: Any, target: Any, X: Array, y: Array, K: Array) -
     if isinstance(target, SVC):
         interval = expansion.bias_interval(form.problem, solution.z, solution.gradient)
         whole, certificate = replace(whole, bias_interval=interval), certificate.with_primal()
+    if isinstance(target, NuSVC):
+        whole = replace(whole, rho=1 / separation.C)
     target.pairs_ = [ClassPair((0, 1), np.arange(len(X)), whole, certificate)]
     target._read_pairs(X, codes)
 

@@ -371,7 +371,8 @@ def critical_mu(points_a: Array, points_b: Array) -> float | None:
     -------
     float or None
         inf: the hulls never touch, not even the whole convex hulls at mu = 1. (In three or more dimensions a gap
-        of less than about 1e-9 of the spread passes for none.)
+        of less than about 1e-9 of the spread passes for none. In the plane, where the points lie so nearly on a
+        slanted line that the program cannot tell, the hulls are asked, which touch at 1e-12 of their size.)
         None: there is no mu at which they are apart; they meet at the smallest that both classes allow,
         1 / min(n_a, n_b), where the smaller class is only its mean.
 
@@ -388,6 +389,8 @@ def critical_mu(points_a: Array, points_b: Array) -> float | None:
     if points_a.shape[1] == 2 and not overlap(points_a, points_b):
         return math.inf
     local = _Frame.of(np.concatenate([points_a, points_b])).local
+    if points_a.shape[1] == 2 and _is_needle(local):
+        return _bisected_touch(points_a, points_b)
     sides = np.where(np.arange(len(local)) < n_a, 1.0, -1.0)
     columns = np.vstack([local.T * sides, sides])
     found = linprog(
@@ -405,6 +408,27 @@ def critical_mu(points_a: Array, points_b: Array) -> float | None:
     if total < 0.5:
         return math.inf
     return None if total >= smallest * (1 - TOL) else min(1 / total, 1.0)
+
+
+def _is_needle(local: Array) -> bool:
+    """Whether points (n, 2) lie so nearly on a slanted line, though not on it, that a program sees them on it."""
+    lengths = np.linalg.svd(local - local.mean(axis=0), compute_uv=False)
+    return bool(1e-13 * lengths[0] < lengths[-1] < 1e-6 * lengths[0])
+
+
+def _bisected_touch(points_a: Array, points_b: Array) -> float | None:
+    """The mu at which two reduced hulls that meet at mu = 1 first touch as `overlap` sees it, by bisection."""
+    apart, meeting = 1 / min(len(points_a), len(points_b)), 1.0
+
+    def meet(mu: float) -> bool:
+        return overlap(weighted_hull(points_a, mu), weighted_hull(points_b, mu))
+
+    if meet(apart):
+        return None
+    while meeting - apart > TOL * meeting:
+        middle = 0.5 * (apart + meeting)
+        apart, meeting = (apart, middle) if meet(middle) else (middle, meeting)
+    return meeting
 
 
 def feature_plane(K: Array, u_plus: Array, u_minus: Array) -> Array:

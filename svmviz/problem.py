@@ -250,6 +250,24 @@ class DualProblem:
         """1/2 z'Hz + p'z, from the gradient Hz + p."""
         return 0.5 * float(z @ (gradient + self.linear))
 
+    @cached_property
+    def is_bounded(self) -> bool:
+        """Whether all bounds of the box are finite."""
+        return bool(np.isfinite(self.lo).all() and np.isfinite(self.hi).all())
+
+    @cached_property
+    def floor(self) -> float:
+        """What the objective of no feasible z is below, when the kernel is positive semidefinite; perhaps -inf.
+
+        The minimum over the box of p'z + 1/2 z'Dz alone, D the added diagonal. For the squared hinge loss it is
+        -C for each sample: the textbook primal at w = 0, turned.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = np.where(self.diagonal > 0, -self.linear / self.diagonal, -np.sign(self.linear) * np.inf)
+            z = np.clip(np.where(self.linear == 0, 0.0, best), self.lo, self.hi)
+            least = np.where(z == 0, 0.0, (self.linear + 0.5 * self.diagonal * z) * z)
+        return float(least.sum())
+
     def thresholds(self, z: Array, gradient: Array) -> Thresholds:
         """The two thresholds of each group at z (n,) with its gradient (n,)."""
         up = np.where(z < self.hi, gradient, np.inf)
@@ -274,7 +292,7 @@ class DualProblem:
         that diagonal is 0 too, the bound may be inf.
         """
         own = np.abs(z) * (error + self.n * EPS * (np.abs(gradient) + np.abs(self.linear)))
-        if np.isfinite(self.lo).all() and np.isfinite(self.hi).all():
+        if self.is_bounded:
             savings, multiplier, off = self._linear_savings(z, gradient, error)
         else:
             savings, multiplier, off = self._separable_savings(z, gradient, error)

@@ -34,9 +34,11 @@ class _PrototypeClassifier(Classifier):
     ) -> tuple[DualProblem, Solution]:
         X = self._training_samples(X)
         y, options = check_labels(y, X), self._options()
-        codes = self._encode(y)
-        links = ad_svm.class_links(len(self.classes_), pair_weights)
+        # All parameters first: a fit that is refused leaves the last one as it was.
+        codes = np.unique(y, return_inverse=True)[1]
         mu = ad_svm.check_mu(check_number("mu", self.mu), codes, n_prototypes)
+        links = ad_svm.class_links(max(2, int(codes.max()) + 1), pair_weights)
+        codes = self._encode(y)
         kernel = self._start_fit(X)
         K = gram_matrix(kernel, X)
         prototype, owner = ad_svm.divide(K, codes, mu, n_prototypes)

@@ -12,7 +12,7 @@ import numpy as np
 from svmviz.checks import check_labels, check_samples, check_targets, check_weights, column_names
 from svmviz.errors import InvalidProblemError, not_fitted
 from svmviz.gram import Hessian, kernel_values
-from svmviz.kernels import Kernel, make_kernel
+from svmviz.kernels import Kernel, is_positive_semidefinite, make_kernel
 from svmviz.machines.expansion import Expansion, expand
 from svmviz.problem import Certificate, DualProblem, Status
 from svmviz.smo.loop import Options, Solution, minimize
@@ -225,8 +225,29 @@ class Regressor(Estimator):
 
 
 def minimized(problem: DualProblem, K: Array, kernel: Kernel, options: Options) -> Solution:
-    """The solution of a problem over the Gram matrix K of a kernel."""
-    return minimize(problem, Hessian(problem, K, kernel.positive_semidefinite), options)
+    """The solution of a problem over the Gram matrix K of a kernel.
+
+    Raises
+    ------
+    InvalidProblemError
+        When the box is open and the kernel so far from positive semidefinite that there is no minimum.
+    """
+    hessian = Hessian(problem, K, kernel.positive_semidefinite)
+    if not problem.is_bounded and not hessian.positive_semidefinite:
+        _check_minimum(problem, K)
+    return minimize(problem, hessian, options)
+
+
+def _check_minimum(problem: DualProblem, K: Array) -> None:
+    """Whether the added diagonal makes up for what the kernel lacks: K + D must be positive definite."""
+    samples = np.unique(problem.sample)
+    diagonal = np.full(len(K), np.inf)
+    np.minimum.at(diagonal, problem.sample, problem.diagonal)
+    if not is_positive_semidefinite(K[np.ix_(samples, samples)] + np.diag(diagonal[samples])):
+        raise InvalidProblemError(
+            "With this kernel, which is not positive semidefinite, the squared loss has no minimum: "
+            "choose the plain loss, another kernel, or a smaller C."
+        )
 
 
 def solve(problem: DualProblem, K: Array, kernel: Kernel, options: Options) -> tuple[Expansion, Certificate]:

@@ -103,7 +103,12 @@ def class_links(n_classes: int, pair_weights: Array | None = None) -> Array:
     InvalidProblemError
         For weights of another shape, negative ones, or when none is above 0.
     """
-    weights = np.ones((n_classes, n_classes)) if pair_weights is None else np.array(pair_weights, dtype=float)
+    try:
+        weights = np.array(
+            np.ones((n_classes, n_classes)) if pair_weights is None else pair_weights, dtype=float
+        )
+    except (TypeError, ValueError) as error:
+        raise InvalidProblemError("pair_weights must be a table of numbers, one row a class.") from error
     if weights.shape != (n_classes, n_classes):
         raise InvalidProblemError(
             f"pair_weights must be a table of {n_classes} by {n_classes}, one row a class."

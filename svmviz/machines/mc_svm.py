@@ -8,6 +8,8 @@ the sign of the linear term turned).
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 
 from svmviz.errors import InvalidProblemError
@@ -34,7 +36,7 @@ def dual_problem(codes: Array, n_classes: int, beta: float, weights: Array | Non
     InvalidProblemError
         When beta is not a positive number.
     """
-    if not (np.isfinite(beta) and beta > 0):
+    if not (isinstance(beta, Real) and np.isfinite(beta) and beta > 0):
         raise InvalidProblemError(f"beta must be a positive finite number, not {beta!r}.")
     n = len(codes)
     own = (codes[:, None] == np.arange(n_classes)).astype(float).ravel()

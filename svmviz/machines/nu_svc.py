@@ -8,6 +8,7 @@ vector algorithms, 2000; Chang, Lin: Training nu-SVC, 2001).
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
 
 import numpy as np
 
@@ -46,7 +47,7 @@ def dual_problem(signs: Array, nu: float, weights: Array | None = None) -> DualP
     if not ((signs > 0).any() and (signs < 0).any()):
         raise InvalidProblemError("There is only one class: add samples of a second class.")
     most = largest_nu(signs, weights)
-    if not 0 < nu <= most * (1 + 1e-12):
+    if not (isinstance(nu, Real) and 0 < nu <= most * (1 + 1e-12)):
         raise InvalidProblemError(
             f"nu must be above 0 and at most {most:.6g} with these classes, not {nu!r}."
         )

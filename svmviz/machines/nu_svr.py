@@ -7,6 +7,7 @@ Dual index (sample, side) as in epsilon-SVR, but p = -y on both sides and one gr
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def dual_problem(targets: Array, C: float | Array, nu: float) -> DualProblem:
     InvalidProblemError
         When C is not positive or nu is out of its range.
     """
-    if not 0 < nu <= 1:
+    if not (isinstance(nu, Real) and 0 < nu <= 1):
         raise InvalidProblemError(f"nu must be above 0 and at most 1, not {nu!r}.")
     flat = svr.dual_problem(targets, C, 0.0)
     n = len(flat.linear) // 2

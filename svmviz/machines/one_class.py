@@ -6,6 +6,8 @@ No linear term, box 0..c_i, one group, sum nu c with c the sum of all c_i; decis
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 
 from svmviz.errors import InvalidProblemError
@@ -30,7 +32,7 @@ def dual_problem(n: int, nu: float, weights: Array | None = None) -> DualProblem
     InvalidProblemError
         When nu is out of its range.
     """
-    if not 0 < nu <= 1:
+    if not (isinstance(nu, Real) and 0 < nu <= 1):
         raise InvalidProblemError(f"nu must be above 0 and at most 1, not {nu!r}.")
     weights = np.ones(n) if weights is None else weights
     return DualProblem(

@@ -152,13 +152,15 @@ class Iterate:
         curvature = float(
             self.hessian.diagonal[i] + self.hessian.diagonal[j] - 2.0 * self.hessian.entry(i, j)
         )
-        if curvature < -self.floor:
-            self.negative_curvature = True
         unclipped = (gradient_j - gradient_i) / max(curvature, self.floor)
         lo_i, hi_i, lo_j, hi_j = (
             float(b) for b in (problem.lo[i], problem.hi[i], problem.lo[j], problem.hi[j])
         )
         room_i, room_j = hi_i - z_i, z_j - lo_j
+        if curvature < -self.floor:
+            self.negative_curvature = True
+            if room_i == room_j == np.inf:
+                unclipped = 0.0  # there is no minimum on the way
         step = min(unclipped, room_i, room_j)
         hits_i, hits_j = step >= room_i, step >= room_j
         blocked: Blocked = "both" if hits_i and hits_j else "i" if hits_i else "j" if hits_j else "none"

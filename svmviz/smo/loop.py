@@ -34,6 +34,9 @@ NEWTON_INTERVAL = 20
 # All phases together may take this many times the work of the pairs so far: what a phase costs grows with the cube
 # of the number of free multipliers, and with very many of them the pairs do better on their own.
 NEWTON_SHARE = 2.0
+# It grows by so much whenever as many pairs have moved as there are dual indices: pairs that come back again and
+# again only polish a free set that is nearly known.
+NEWTON_SHARE_LATER = 8.0
 # What a pair costs in the units of `newton_phase`, at least and for each dual index: measured, as floating-point
 # operations that are as fast as those of a matrix product.
 PAIR_WORK, PAIR_WORK_EACH = 3e5, 120.0
@@ -136,6 +139,9 @@ class Loop:
         self.iterations = 0
         self._newton_work = 0.0
         self._status: Status = "capped"
+        self._guard: _OpenBox | None = None
+        if not problem.is_bounded:
+            self._guard = _OpenBox(self.iterate, problem.floor if hessian.positive_semidefinite else -np.inf)
 
     def __iter__(self) -> Iterator[Move]:
         """Move pairs until the loop has a status; the part of the rule that found the pair is in `reason`."""
@@ -161,13 +167,19 @@ class Loop:
             progress.note(move)
             self.iterations += 1
             yield move
-            if self.options.newton and self.iterations % NEWTON_INTERVAL == 0:
+            if self.iterations % NEWTON_INTERVAL:
+                continue
+            if self.options.newton:
                 self._newton()
+            if self._guard is not None and self._guard.ran_away():
+                self._status = "no progress"
+                return
 
     def _newton(self) -> None:
         """A Newton phase, as far as its work stays within its share."""
-        share = NEWTON_SHARE * self.iterations * (PAIR_WORK + PAIR_WORK_EACH * self.problem.n)
-        self._newton_work += newton_phase(self.iterate, share - self._newton_work)
+        share = NEWTON_SHARE + NEWTON_SHARE_LATER * self.iterations / self.problem.n
+        budget = share * self.iterations * (PAIR_WORK + PAIR_WORK_EACH * self.problem.n)
+        self._newton_work += newton_phase(self.iterate, budget - self._newton_work)
 
     def _met(self) -> bool:
         """Whether the test that ends the run is met."""
@@ -199,6 +211,8 @@ class Loop:
         """What the run has reached, certified."""
         iterate, problem = self.iterate, self.problem
         if self._status != "optimal":  # else that is where it was just confirmed
+            if self._guard is not None:
+                self._guard.restore_best()
             iterate.refresh()
         status: Status = "optimal" if iterate.violation <= self.options.tol else self._status
         z, gradient = iterate.z.copy(), iterate.gradient.copy()
@@ -256,6 +270,57 @@ class _Progress:
     def _objective(self) -> tuple[float, float]:
         terms = self.iterate.z * (self.iterate.gradient + self.iterate.problem.linear)
         return 0.5 * float(terms.sum()), 2 * EPS * float(np.abs(terms).sum())
+
+
+class _OpenBox:
+    """Keeps a run whose box is open from running away.
+
+    There the objective has a minimum only thanks to the added diagonal. Where the kernel is not positive
+    semidefinite, if only by its rounding, the diagonal may be too small for that: the objective then falls below
+    what it can be, and a gradient kept up to date by sums loses all its digits.
+
+    Parameters
+    ----------
+    iterate : Iterate
+    floor : float
+        What the objective cannot be below.
+    """
+
+    def __init__(self, iterate: Iterate, floor: float):
+        self.iterate = iterate
+        self.floor = floor
+        self.start = iterate.z.copy()
+        self.best_z, self.best = self.start, self._objective()
+
+    def ran_away(self) -> bool:
+        """Whether the objective is below what it can be; otherwise the best multipliers so far are kept."""
+        objective = self._objective()
+        if not self._is_possible(objective):
+            return True
+        if objective < self.best:
+            self.best_z, self.best = self.iterate.z.copy(), objective
+        return False
+
+    def restore_best(self) -> None:
+        """Go back to the start or to the best multipliers on the way if they are better than the present ones."""
+        choices: list[tuple[float, int, Array]] = []
+        for z in (self.iterate.z.copy(), self.best_z, self.start):
+            self.iterate.z[:] = z
+            if np.isfinite(z).all():
+                self.iterate.refresh()
+                objective = self._objective()
+                choices.append((objective if self._is_possible(objective) else np.inf, len(choices), z))
+        self.iterate.z[:] = min(choices)[2]
+
+    def _is_possible(self, objective: float) -> bool:
+        problem, z = self.iterate.problem, self.iterate.z
+        with np.errstate(all="ignore"):
+            rounding = problem.n * EPS * float(np.abs(z) @ np.abs(self.iterate.gradient + problem.linear))
+        return bool(objective + rounding >= self.floor and np.isfinite(objective))
+
+    def _objective(self) -> float:
+        with np.errstate(all="ignore"):
+            return self.iterate.problem.objective(self.iterate.z, self.iterate.gradient)
 
 
 def minimize(

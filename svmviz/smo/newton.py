@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from svmviz.problem import EPS
 from svmviz.smo.iterate import SMALLEST_CURVATURE, Iterate
 
 Array = np.ndarray
@@ -116,7 +117,9 @@ def _step_length(iterate: Iterate, free: Array, direction: Array, image: Array) 
         room = np.where(direction > 0, (hi - z) / direction, (lo - z) / direction)
     room[direction == 0] = np.inf
     nearest = float(room.min())
-    best = -slope / curvature if curvature > 0 else np.inf
+    # A curvature that is rounding only says nothing of where the minimum is.
+    rounding = 4 * EPS * float(np.abs(direction) @ np.abs(image[free]))
+    best = -slope / curvature if curvature > rounding else np.inf
     if best < nearest:
         return best, np.zeros(len(free), dtype=bool)
     if not np.isfinite(nearest):

@@ -218,3 +218,13 @@ def test_without_a_feature_space_the_sentence_is_about_the_kernel():
     assert model.certificate_.objective <= 0
     with pytest.raises(InvalidProblemError, match="not positive semidefinite"):
         convert(model, SVC, X, y)
+
+
+def test_a_converted_nu_svc_has_the_rho_of_one_that_is_trained():
+    X, y = np.array([[0.0, 0], [1, 0], [2, 1], [3, 1]]), [0, 0, 1, 1]
+    trained = NuSVC(nu=0.5, kernel="linear", tol=1e-8).fit(X, y)
+    again = convert(trained, NuSVC, X, y)
+    assert again.pairs_[0].expansion.rho == pytest.approx(trained.pairs_[0].expansion.rho)
+    plain = convert(trained, SVC, X, y)
+    back = convert(plain, NuSVC, X, y)
+    assert back.pairs_[0].expansion.rho == pytest.approx(1 / plain.C)

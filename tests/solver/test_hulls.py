@@ -583,3 +583,15 @@ def test_hulls_follow_a_slider_at_thirty_updates_a_second():
             nearest_points(weighted_hull(a, mu), weighted_hull(b, mu))
             times.append(time.process_time() - start)
         assert min(times) < 1 / 30
+
+
+def test_critical_mu_of_needles_is_that_of_the_sheared_hulls():
+    a = np.array([[29, 31], [23, -18], [-27, 42], [41, -35]]) / 64
+    b = np.array([[-33, 6], [-45, 45], [43, 55], [-38, -15], [41, 7], [31, 17]]) / 64
+    plain = critical_mu(a, b)
+    for exponent in (15, 20, 27, 30):  # powers of two: the shear does not round
+
+        def sheared(points, e=2.0**-exponent):
+            return np.column_stack([points[:, 0], points[:, 0] + e * points[:, 1]])
+
+        assert critical_mu(sheared(a), sheared(b)) == pytest.approx(plain, rel=2e-3)

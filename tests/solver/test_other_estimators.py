@@ -150,6 +150,12 @@ def test_conventions(make):
         (NuSVC(nu=0.9), [0, 0, 0, 1], "at most 0.5"),
         (NuSVC(nu=0.0), [0, 0, 1, 1], "nu must"),
         (NuSVR(nu=1.5), [0, 0, 1, 1], "nu must"),
+        (NuSVR(nu=None), [0, 0, 1, 1], "nu must"),
+        (NuSVC(nu="much"), [0, 0, 1, 1], "nu must"),
+        (OneClassSVM(nu=None), None, "nu must"),
+        (MCSVC(beta=None), [0, 0, 1, 1], "beta must"),
+        (ADSVC(pair_weights="x"), [0, 0, 1, 1], "pair_weights must"),
+        (ADSVC(pair_weights=[[0, 1], [1]]), [0, 0, 1, 1], "pair_weights must"),
         (OneClassSVM(nu=0.0), None, "nu must"),
         (ADSVC(mu=0.3), [0, 0, 1, 1], "at least 0.5"),
         (ADSVC(rule="best"), [0, 0, 1, 1], "rule"),
@@ -167,3 +173,12 @@ def test_what_is_not_feasible_is_said_before_any_kernel_value(model, y, message)
     model.set_params(kernel=explode)
     with pytest.raises(InvalidProblemError, match=message):
         model.fit([[0.0], [1.0], [2.0], [3.0]], y)
+
+
+def test_a_fit_that_is_refused_leaves_the_last_one_as_it_was():
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
+    model = MuSVC(mu=0.5).fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(InvalidProblemError):
+        model.set_params(mu=1e-3).fit(X, np.array(["a", "b"])[y])
+    np.testing.assert_array_equal(model.predict(X), before)

@@ -293,3 +293,32 @@ def test_multipliers_that_grow_without_end_get_a_sentence():
     X, y = rng.normal(size=(200, 2)) * 3, rng.integers(0, 2, 200)
     with pytest.raises(InvalidProblemError, match="not positive semidefinite"):
         SVC(C=1e3, kernel="sigmoid", gamma=0.5, coef0=1.0, loss="squared_hinge").fit(X, y)
+
+
+@pytest.mark.parametrize("rule", NAMES)
+@pytest.mark.parametrize("K", [-np.eye(4), np.diag([1.0, -1, 1, -1])])
+def test_a_kernel_without_a_minimum_is_refused(K, rule):
+    with pytest.raises(InvalidProblemError, match="no minimum"):
+        SVC(kernel="precomputed", loss="squared_hinge", selection=rule).fit(K, [0, 1, 0, 1])
+    with pytest.raises(InvalidProblemError, match="no minimum"):
+        SVR(kernel="precomputed", loss="squared_epsilon_insensitive", selection=rule).fit(K, [0.0, 1, 2, 3])
+
+
+def test_a_kernel_that_the_diagonal_makes_up_for_ends_stationary():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
+    certificate = SVC(C=0.01, kernel="sigmoid", loss="squared_hinge").fit(X, y).certificate_
+    assert certificate.status == "stationary"
+    assert certificate.objective < 0
+
+
+@pytest.mark.parametrize(("shift", "C"), [(1e5, 1e6), (1e6, 1e6), (1e4, 1e2)])
+@pytest.mark.parametrize("rule", NAMES)
+def test_rounding_of_the_kernel_never_makes_the_objective_run_away(shift, C, rule):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1, -1)
+    model = SVC(C=C, kernel="linear", loss="squared_hinge", selection=rule).fit(X + shift, y)
+    # The textbook primal at w = 0 is C a sample; at z = 0 the dual is 0.
+    assert -C * len(y) * (1 + 1e-9) <= model.certificate_.objective <= 0
+    assert np.isfinite([model.certificate_.gap, model.certificate_.violation, model.intercept_[0]]).all()
