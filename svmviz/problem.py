@@ -265,7 +265,8 @@ class DualProblem:
         with np.errstate(divide="ignore", invalid="ignore"):
             best = np.where(self.diagonal > 0, -self.linear / self.diagonal, -np.sign(self.linear) * np.inf)
             z = np.clip(np.where(self.linear == 0, 0.0, best), self.lo, self.hi)
-            least = np.where(z == 0, 0.0, (self.linear + 0.5 * self.diagonal * z) * z)
+            curved = np.where(self.diagonal > 0, 0.5 * self.diagonal * z, 0.0)
+            least = np.where(z == 0, 0.0, (self.linear + curved) * z)
         return float(least.sum())
 
     def thresholds(self, z: Array, gradient: Array) -> Thresholds:

@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 from test_compare import regions
 
-from svmviz import ADSVC, MCSVC, SVC, SVR, MuSVC, NuSVC, NuSVR, OneClassSVM, datasets
+from svmviz import ADSVC, MCSVC, SVC, SVR, NuSVC, NuSVR, OneClassSVM, datasets
 from svmviz.datasets import PRESETS
 from svmviz.problem import Certificate, Status
 from svmviz.ui import budget, compare, fitting, models, results
@@ -106,7 +106,7 @@ ESTIMATORS = {
     ),
     "nu_svc": lambda space: NuSVC(nu=space.nu, decision_function_shape="ovo"),
     "one_class": lambda space: OneClassSVM(nu=space.nu),
-    "mu_svm": lambda space: MuSVC(mu=space.mu),
+    "mu_svm": lambda space: ADSVC(mu=space.mu),  # of two classes: the line that bisects the link
     "ad_svm": lambda space: ADSVC(
         mu=space.mu,
         rule=space.decision_rule,
@@ -410,3 +410,18 @@ def test_every_end_of_the_solver_has_words():
         certificate = Certificate(1.0, 0.1, 0.1, status, 5)
         assert results.status(certificate)
         assert results.ENDS[status]
+
+
+def test_the_mu_svm_with_whole_hulls_is_the_hard_margin_machine():
+    space = loaded("separable", classifier="mu_svm", mu=1.0, kernel="linear", tol=1e-8)
+    model, X = fit(space).model, space.points
+    hard = SVC(C=1e6, kernel="linear", tol=1e-8).fit(X, space.labels)
+    level = model["levels"][1]
+    np.testing.assert_allclose(decisions(model, X) / level, hard.decision_function(X), atol=1e-4)
+
+
+def test_one_class_without_a_direction_draws_no_border():
+    space = loaded("overlapping", classifier="one_class", kernel="linear", nu=0.2)
+    outcome = fit(space)
+    assert outcome.model["regions"] is False
+    assert "choose another kernel" in outcome.note

@@ -219,6 +219,20 @@ class Prototypes:
         """What `scores` adds to w_p'x, (P,)."""
         return self.b - self.rho if rule == "thesis" else self.b - self.rho / 2
 
+    def bisector(self) -> tuple[Array, float, float]:
+        """Of two prototypes: what is zero halfway between them, f(x) = w'x + offset with w = v_1 - v_0.
+
+        Returns
+        -------
+        coef : ndarray (n_samples,)
+            Weights of w.
+        offset : float
+        level : float
+            f is +-level where w'x is that of a prototype: there lie the lines that support the two hulls.
+        """
+        (offset_0, offset_1), distance = self.offsets("nearest"), self.distances()[0, 1]
+        return self.coef[1] - self.coef[0], float(offset_1 - offset_0), float(distance**2 / 2)
+
 
 def read(problem: DualProblem, z: Array, K: Array) -> Prototypes:
     """The prototypes of a solution over the Gram matrix K (n_samples, n_samples)."""

@@ -291,31 +291,33 @@ def _nu_margin(expansion: Expansion, certificate: Certificate) -> float | None:
 
 
 def _mu_svm(space: Workspace) -> Fit:
+    """The line that bisects the link of the prototypes. (That of nu-SVC, with the same w, bisects the margins.)"""
     two = space.two_classes()
     X = space.points[two.rows]
     machine = MuSVC(**parameters(space, len(X)), mu=space.mu).fit(X, two.codes)
-    functions = [function(machine.dual_coef_[0], machine.intercept_[0], list(two.classes))]
-    status = _weight_status(machine.prototypes_.coef, space.mu)
-    verdict = judge(machine.certificate_, "a smaller μ", rho=machine.rho_)
-    rho = short(machine.rho_, 5)
+    prototypes = machine.prototypes_
+    coef, offset, level = prototypes.at(machine.support_).bisector()
+    status = _weight_status(prototypes.coef, space.mu)
+    verdict = judge(machine.certificate_, "a smaller μ")
     model = browser_model(
         space,
         machine.support_vectors_,
-        functions,
+        [function(coef, offset, list(two.classes))],
         "vote",
         _spread(status, two.rows, space),
-        levels=[-machine.rho_, machine.rho_],
+        levels=[-level, level],
         regions=verdict.apart,
     )
+    distance = short(prototypes.distances()[0, 1], 5)
     facts: tuple[Row, ...] = (
         ("Support vectors", _weights(status)),
-        ("Distance of the hulls", short(machine.prototypes_.distances()[0, 1], 5)),
-        ("ρ, the value on the margin", rho if verdict.apart else f"{rho}: {verdict.short}"),
-        ("Bias", short(float(machine.intercept_[0]), 5) if verdict.apart else "any"),
+        ("Distance of the hulls", distance if verdict.apart else f"{distance}: {verdict.short}"),
+        ("Bias", short(offset, 5) if verdict.apart else "any"),
     )
     if len(space.present()) > 2:
         facts = (("Two classes", " / ".join(space.classes[c] for c in two.classes)), *facts)
-    error = _error(machine.predict(X), two.codes) if verdict.apart else ""
+    halfway = machine.decision_function(X) - machine.intercept_[0] + offset
+    error = _error((halfway > 0).astype(int), two.codes) if verdict.apart else ""
     return Fit(None, model, (), machine.certificate_, error, verdict.note, facts)
 
 
@@ -434,12 +436,16 @@ def _one_class(space: Workspace) -> Fit:
         space, machine.support_vectors_, functions, "inside", _status(expansion), scale=clear_value(values)
     )
     outside = int(np.sum(values < -space.tol))
+    note = None
+    if machine.certificate_.may_be_zero:  # then w = 0, and every line is made of rounding
+        model["regions"] = False
+        note = "Nothing parts the points from the origin of the kernel's space: choose another kernel."
     facts = (
         ("Outside", f"{share(outside, len(values))}, at most ν = {short(100 * space.nu)} %"),
         ("Support vectors", f"{_counts(_status(expansion))}, at least ν of all"),
         ("ρ, the value on the border", short(machine.offset_, 5)),
     )
-    return Fit(None, model, (), machine.certificate_, "", None, facts)
+    return Fit(None, model, (), machine.certificate_, "", note, facts)
 
 
 def _epsilon_svr(space: Workspace) -> Fit:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from svmviz.machines import ad_svm, mc_svm, nu_svc, nu_svr
-from svmviz.machines.expansion import bias_interval, expand, group_multipliers, midpoint
+from svmviz.machines.expansion import bias_interval, expand, midpoint
 from svmviz.ui.player import player_data
 from tests.test_player import MACHINES, classifier, recorded, regressor
 
@@ -130,8 +130,8 @@ def functions(machine, trace, z, gradient):
         return (coef if len(coef) > 2 else coef[1:] - coef[:1]), [0.0] * len(coef), None
     prototypes = ad_svm.read(problem, z, trace.hessian().K)
     if machine == "mu_svm":
-        lower, upper = group_multipliers(problem, z, gradient)
-        return prototypes.coef[1:] - prototypes.coef[:1], [lower - upper], None
+        coef, offset, _ = prototypes.bisector()
+        return coef[None], [offset], None
     offsets = prototypes.offsets("nearest" if trace.parameters["nearest"] else "thesis")
     if len(offsets) == 2:
         return prototypes.normals[1:] - prototypes.normals[:1], [offsets[1] - offsets[0]], None

@@ -24,18 +24,20 @@ const READERS = {
   },
 
   one_class(replay, { owners }) {
+    if (endsUndecided(replay)) return null;
     const inside = [...replay.sums[0]].map((value) => value + replay.bias).filter((value) => value > 0);
     const functions = [{ coef: replay.coefficients(), bias: replay.bias, classes: [owners[0]] }];
     return { functions, decision: "inside", scale: middleValue(inside) };
   },
 
+  /** The line that bisects the link of the prototypes, and the lines that support the hulls there. */
   mu_svm(replay, { owners }) {
     const prototypes = prototypesOf(replay);
     if (prototypes.coincide || endsUndecided(replay)) return null;
-    const [lower, upper] = [replay.groupMiddle(0), replay.groupMiddle(1)];
-    const [minus, plus] = prototypes.weights;
-    const levels = lower + upper > 0 ? [-lower - upper, lower + upper] : [];
-    return voteOf(plus.map((value, m) => value - minus[m]), lower - upper, owners, { levels });
+    const { weights: [minus, plus], products, squares } = prototypes;
+    const level = 0.5 * squares[0][1];
+    const bias = 0.5 * (products[0][0] - products[1][1]);
+    return voteOf(plus.map((value, m) => value - minus[m]), bias, owners, { levels: [-level, level] });
   },
 
   ad_svm(replay, { owners, parameters }) {
@@ -59,7 +61,7 @@ const READERS = {
   },
 };
 
-/** Whether a run has ended with a squared distance that may be 0: with an objective that is no more than its gap. */
+/** Whether a run has ended with a squared length that may be 0: with an objective that is no more than its gap. */
 function endsUndecided({ position, length, objective, gap }) {
   return position === length && Number.isFinite(gap[length]) && objective[length] <= gap[length];
 }
