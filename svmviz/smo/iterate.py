@@ -6,9 +6,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from svmviz.errors import InvalidProblemError
 from svmviz.gram import Hessian
-from svmviz.problem import EPS, LARGEST, DualProblem
+from svmviz.problem import EPS, DualProblem
 
 Array = np.ndarray
 Blocked = Literal["none", "i", "j", "both"]
@@ -166,7 +165,6 @@ class Iterate:
         blocked: Blocked = "both" if hits_i and hits_j else "i" if hits_i else "j" if hits_j else "none"
         z_i_after = hi_i if hits_i else _snapped(z_i, step, lo_i, hi_i)
         z_j_after = lo_j if hits_j else _snapped(z_j, -step, lo_j, hi_j)
-        self._refuse_beyond(step)
         self.hessian.add_step(g, i, j, step)
         self._put(i, z_i_after)
         self._put(j, z_j_after)
@@ -179,21 +177,11 @@ class Iterate:
     def shift(self, indices: Array, change: Array, gradient_change: Array, blocked: Array) -> None:
         """Add `change` to the multipliers `indices`; those in `blocked` are at the bound they moved towards."""
         problem = self.problem
-        self._refuse_beyond(float(np.abs(change).max(initial=0.0)))
         self.z[indices] = _snapped_all(self.z[indices], change, problem.lo[indices], problem.hi[indices])
         nearer_hi = problem.hi[blocked] - self.z[blocked] < self.z[blocked] - problem.lo[blocked]
         self.z[blocked] = np.where(nearer_hi, problem.hi[blocked], problem.lo[blocked])
         self.gradient += gradient_change
         self._look()
-
-    @staticmethod
-    def _refuse_beyond(step: float) -> None:
-        """A multiplier without a bound and a direction without curvature: the objective falls for ever."""
-        if not step <= LARGEST:
-            raise InvalidProblemError(
-                "The multipliers grow without end, since they have no upper bound and this kernel is not positive "
-                "semidefinite: choose the plain loss, or another kernel."
-            )
 
     def refresh(self) -> float:
         """Give the sums back what rounding took, compute the gradient anew, and scan; the violation."""

@@ -291,7 +291,7 @@ def _nu_margin(expansion: Expansion, certificate: Certificate) -> float | None:
 
 
 def _mu_svm(space: Workspace) -> Fit:
-    """The line that bisects the link of the prototypes. (That of nu-SVC, with the same w, bisects the margins.)"""
+    """The line that bisects the link of the prototypes (nu-SVC, with the same w, bisects the margins instead)."""
     two = space.two_classes()
     X = space.points[two.rows]
     machine = MuSVC(**parameters(space, len(X)), mu=space.mu).fit(X, two.codes)
