@@ -241,8 +241,10 @@ class DualProblem:
         room = np.where(missing[self.group] > 0, self.hi - z, z - self.lo)
         before = _cumulate_before(room, self.starts, self.group)
         filled = np.clip(np.abs(missing)[self.group] - before, 0.0, room)
-        # What rounding has left over, such as 1 - 10 * 0.1, is nobody's: a step would go to waste on it.
-        filled[filled <= 4 * EPS * np.minimum(np.abs(missing)[self.group], self.n * room)] = 0.0
+        # What rounding has left over, such as 1 - 10 * 0.1, or kept back is nobody's: a step would go to waste on it.
+        rounding = 4 * EPS * np.minimum(np.abs(missing)[self.group], self.n * room)
+        filled[filled <= rounding] = 0.0
+        filled = np.where(room - filled <= rounding, room, filled)
         z += np.sign(missing)[self.group] * filled
         return z
 

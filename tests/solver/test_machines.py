@@ -20,6 +20,7 @@ from svmviz.gram import Hessian
 from svmviz.kernels import GaussianKernel, make_kernel
 from svmviz.machines import ad_svm, mc_svm, nu_svc, nu_svr, one_class, svc, svr
 from svmviz.smo import Options, minimize
+from svmviz.smo.loop import Loop
 from svmviz.smo.selection import NAMES
 
 PROBLEMS = 200
@@ -282,3 +283,13 @@ def test_C_svc_at_the_C_that_nu_finds():
 def test_what_is_not_feasible_says_what_is(call, message):
     with pytest.raises(InvalidProblemError, match=message):
         call()
+
+
+@pytest.mark.parametrize("mu", [0.02, 0.04, 0.05, 1 / 30, 0.1, 0.3, 1.0])
+def test_no_step_is_made_of_rounding(mu):
+    rng = np.random.default_rng(3)
+    X, codes = rng.normal(size=(100, 2)), np.arange(100) % 2
+    problem = ad_svm.dual_problem(codes, mu, ad_svm.class_links(2))
+    moves = list(Loop(problem, Hessian(problem, X @ X.T, True), Options(newton=False)))
+    assert all(move.step > 1e-9 for move in moves)
+    assert moves or mu == 0.02  # where both hulls are their means nothing can move
