@@ -7,7 +7,7 @@ import pytest
 
 from svmviz import MuSVC
 from svmviz.datasets import preset
-from svmviz.ui.geometry import TwoClasses, critical
+from svmviz.ui.geometry import critical
 from svmviz.ui.workspace import Workspace
 
 pytestmark = pytest.mark.browser
@@ -178,7 +178,7 @@ def test_beyond_the_first_touch_the_words_say_so(visit):
     page = visit("preset=overlapping&mu=0.03")
     data_set = preset("overlapping")
     space = Workspace(points=data_set.points, labels=data_set.labels, kernel="linear")
-    touch = critical(space, TwoClasses.of(space))
+    touch = critical(space, space.two_classes())
     wait_for_words(page, "Below it they are apart")
     assert "bisects the link" in words(page)
     assert f"μ = {touch:.4g}" in words(page)
