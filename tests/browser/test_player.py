@@ -603,3 +603,13 @@ def test_position_and_zoom_survive_the_theme(live):
     live.emulate_media(color_scheme="light" if dark else "dark")
     live.wait_for_function(f"findStage().svmviz.style.dark === {'false' if dark else 'true'}")
     assert live.evaluate(look)[:2] == [at, zoom]
+
+
+def test_without_a_bound_no_gap_is_shown(load):
+    run, data, _ = recorded("svc", "moons", {"kernel": "sigmoid"})
+    assert run.trace.certificate.gap == np.inf
+    page = load(run.trace, {key: data[key] for key in data if key not in ("trace", "model")})
+    assert page.evaluate("() => player.replay.gap.some(Number.isFinite)") is False
+    jump(page, len(run.trace.steps))
+    assert "gap unknown" in page.locator(".player-list").inner_text()
+    jump(page, 0)

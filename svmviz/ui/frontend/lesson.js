@@ -468,7 +468,7 @@ class ProgressChart extends LessonChart {
     const k = replay.position;
     const x = lower.x.at(k);
     const { left, right, bottom } = lower.box;
-    const text = `${readableNumber(replay.gap[k], 3)}`;
+    const text = replay.gapText(k, 3);
     haloText(ctx, style, text, right, lower.box.top - 9, { align: "right", font: style.bold });
     haloText(ctx, style, readableNumber(replay.objective[k], 5), right, 9, { align: "right", font: style.bold });
     if (x < left - 1 || x > right + 1) return;
@@ -492,8 +492,8 @@ class ProgressChart extends LessonChart {
       lines: [
         `after ${k} of ${replay.length} steps`,
         `objective ${readableNumber(replay.objective[k], 6)}`,
-        `lower bound ${readableNumber(replay.lowerBound[k], 6)}`,
-        `gap ${readableNumber(replay.gap[k], 3)}`,
+        `lower bound ${Number.isFinite(replay.lowerBound[k]) ? readableNumber(replay.lowerBound[k], 6) : "unknown"}`,
+        `gap ${replay.gapText(k, 3)}`,
       ],
     };
   }

@@ -86,7 +86,14 @@ class Replay {
     this.gap = along(gapBefore, gapAfter);
     if (last < 0) this.objective[0] = this.trace.objective ?? 0;
     if (last < 0) this.gap[0] = this.trace.gap ?? 0;
+    // Without a bound at the end (the kernel is not positive semidefinite) there was none on the way.
+    if (this.trace.gap === null) this.gap.fill(NaN);
     this.lowerBound = this.objective.map((value, k) => value - this.gap[k]);
+  }
+
+  /** The gap at a position in words. */
+  gapText(k, digits) {
+    return Number.isFinite(this.gap[k]) ? readableNumber(this.gap[k], digits) : "unknown";
   }
 
   /** Ranges that hold for the whole run, so that the axes stand still while it plays. */

@@ -61,7 +61,7 @@ class StepList {
     if (position === replay.length) {
       number.textContent = "end";
       pair.textContent = replay.trace.status ?? "";
-      result.textContent = `gap ${readableNumber(replay.gap[position], 2)}`;
+      result.textContent = `gap ${replay.gapText(position, 2)}`;
       return;
     }
     const step = replay.stepAt(position);
