@@ -226,7 +226,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "overlapping": Preset(
         "Overlapping",
-        "Two normal clouds that overlap: the points on the wrong side sit at the bound C.",
+        "Two normal clouds that overlap: the points on the wrong side count as much as one point may.",
         _overlapping,
         2,
         Settings(kernel="linear", C=1.0, mu=0.04),
@@ -310,7 +310,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "steps": Preset(
         "Steps with outliers",
-        "Regression: each outlier pulls with at most C, however far it lies.",
+        "Regression: each outlier pulls no harder than its bound, however far it lies.",
         _steps,
         13,
         Settings(C=10.0, gamma=2.0, epsilon=0.1),

@@ -401,7 +401,10 @@ def _mc_svm(space: Workspace) -> Fit:
     status = np.zeros(len(space.points), int)
     status[machine.support_] = np.where(free, 1, 2)
     model = _scored(space, machine.support_vectors_, scores, status)
-    facts = (("Support vectors", _counts(status)),)
+    facts = (
+        ("Support vectors", _counts(status)),
+        ("Bias", "none, as Crammer and Singer have it"),
+    )
     error = _error(machine.predict(space.points), space.labels)
     return Fit(None, model, (), machine.certificate_, error, None, facts)
 

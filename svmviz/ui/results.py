@@ -43,7 +43,10 @@ def table(fit: Fit, rows_above: int = 1) -> str:
     rows += [
         *fit.facts,
         ("Status", status(fit.certificate)),
-        ("Dual objective", _number(fit.certificate.objective)),
+        (
+            "Dual objective" + (f", sum of {len(fit.machines)} pairs" if len(fit.machines) > 1 else ""),
+            _number(fit.certificate.objective),
+        ),
         ("Duality gap", gap(fit.certificate)),
     ]
     table = _machines(fit.machines) if len(fit.machines) > 1 else fit.table
