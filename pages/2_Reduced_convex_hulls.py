@@ -57,23 +57,23 @@ def choose(space: Workspace) -> bool:
         controls.kernel(space)
     with parameters:
         if stepping:
-            left, right = st.columns(2)
-            with left:
-                controls.mu(space)
-            with right:
-                controls.rule(space)
+            shown = [controls.gamma] if space.kernel != "linear" else []
+            shown += [controls.mu, controls.rule]
+            for column, show in zip(st.columns([1] * (len(shown) - 1) + [1.9]), shown, strict=True):
+                with column:
+                    show(space)
         else:
             controls.kernel_parameters(space, side_by_side=True)
     with points, st.popover("Points", width="stretch"):
         if stepping:
-            controls.kernel_parameters(space)
+            controls.kernel_parameters(space, without_gamma=True)
             controls.tolerance(space)
         files.points(space)
     return stepping
 
 
 def widths(several: bool) -> list[float]:
-    return [3.5, 2.6, 2.2, 2.4, 4.6, 1.7] if several else [3.5, 3, 2.8, 5, 1.7]
+    return [3.5, 2.6, 2.2, 2.4, 4.6, 1.7] if several else [3.5, 2.6, 2.8, 5.4, 1.7]
 
 
 main()

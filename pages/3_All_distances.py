@@ -44,7 +44,7 @@ def room(notice: DeltaGenerator) -> None:
 def choose(space: Workspace) -> bool:
     """Show the controls; return whether to go step by step."""
     way, example, kernel, parameters, *rest, more = st.columns(
-        [3.5, 2.4, 2.3, 3.5, 2.3, 2, 1.7], vertical_alignment="bottom", gap="small"
+        [3.7, 2.4, 3, 3, 3.2, 1.7, 1.7], vertical_alignment="bottom", gap="small"
     )
     with way:
         stepping = controls.stepping("distances")
@@ -54,7 +54,7 @@ def choose(space: Workspace) -> bool:
         controls.kernel(space)
     with parameters:
         controls.kernel_parameters(space, side_by_side=True)
-    shown = (controls.mu, controls.rule) if stepping else (controls.decision_rule, controls.prototypes)
+    shown = (controls.rule, controls.mu) if stepping else (controls.decision_rule, controls.prototypes)
     for column, show in zip(rest, shown, strict=True):
         with column:
             show(space)

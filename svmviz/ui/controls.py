@@ -243,7 +243,7 @@ def _parameter_rows(space: Workspace) -> list[list[Callable[[Workspace], None]]]
 def _kernel_parameters(space: Workspace) -> list[Callable[[Workspace], None]]:
     shown: list[Callable[[Workspace], None]] = []
     if space.kernel != "linear":
-        shown.append(_gamma)
+        shown.append(gamma)
     if space.kernel == "poly":
         shown.append(_degree)
     if space.kernel in ("poly", "sigmoid"):
@@ -251,7 +251,8 @@ def _kernel_parameters(space: Workspace) -> list[Callable[[Workspace], None]]:
     return shown
 
 
-def _gamma(space: Workspace) -> None:
+def gamma(space: Workspace) -> None:
+    """Slider for gamma."""
     slider(space, "gamma", "γ", GAMMA_GRID, '"scale" is 1 / (number of features × variance).')
 
 
@@ -443,9 +444,9 @@ def stepping(name: str) -> bool:
 VIEWS = {False: "Explore", True: "Step by step"}
 
 
-def kernel_parameters(space: Workspace, side_by_side: bool = False) -> None:
+def kernel_parameters(space: Workspace, side_by_side: bool = False, without_gamma: bool = False) -> None:
     """Sliders for the parameters of the kernel alone, one below the other or side by side."""
-    shown = _kernel_parameters(space)
+    shown = [show for show in _kernel_parameters(space) if not (without_gamma and show is gamma)]
     if side_by_side and shown:
         _side_by_side(space, shown)
         return

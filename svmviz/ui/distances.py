@@ -182,7 +182,7 @@ def _axes(count: int, names: list[str], apart: bool) -> list[str]:
         return [f"from {names[0]} to {names[1]}, true length", "largest spread left"]
     if count == 3:
         return ["plane of the prototypes, true distances", ""]
-    return ["largest spread of the prototypes", "second largest"]
+    return ["largest spread of the prototypes (lengths shortened)", "second largest"]
 
 
 def _model(space: Workspace, machine: ADSVC, prototypes: Prototypes) -> dict[str, Any]:

@@ -209,7 +209,7 @@ def _plane(trace: Trace, groups: list[str]) -> dict[str, Any] | None:
     axes = {
         2: [f"from {first} to {second}, true length", "largest spread left"],
         3: ["plane of the three prototypes", "true lengths between them"],
-    }.get(len(coef), ["largest spread of the prototypes", "second largest"])
+    }.get(len(coef), ["largest spread of the prototypes (lengths shortened)", "second largest"])
     return {"points": plane.tolist(), "axes": axes}
 
 

@@ -37,6 +37,7 @@ class Board {
     this.underlay = null;
     this.overlay = null;
     this.legendItems = []; // [picture, text] of what underlay and overlay draw
+    this.legendOfModel = true; // not where another picture covers the Board's
     this.message = null;
     this.tool = "draw";
     this.activeClass = 0;
@@ -170,9 +171,10 @@ class Board {
     this.#invalidate();
   }
 
-  /** Set what the legend says of underlay and overlay: [picture, text] each, see LEGEND_PICTURES. */
-  setLegendItems(items) {
+  /** Set what the legend says of underlay and overlay: [picture, text] each, see LEGEND_PICTURES; ofModel: and of the model. */
+  setLegendItems(items, ofModel = true) {
     this.legendItems = items;
+    this.legendOfModel = ofModel;
     this.legend.update(this);
   }
 

@@ -76,9 +76,10 @@ function paintPrototypes(ctx, look, toPixel, frame, geometry) {
     else haloedSegment(ctx, look, places[from], places[to], width ?? 2.25);
   }
   prototypes.forEach(({ label }, k) => paintPrototype(ctx, look, label, places[k]));
-  const taken = [];
-  links.forEach(({ from, to, text }) => paintLinkText(ctx, look, frame, places[from], places[to], text, taken));
+  // Names first: a letter beside the wrong prototype is worse than a distance a little further off.
+  const taken = places.map(([x, y]) => ({ left: x - 7, top: y - 7, width: 14, height: 14, mark: true }));
   prototypes.forEach(({ name }, k) => paintPrototypeName(ctx, look, frame, name, places, k, links, taken));
+  links.forEach(({ from, to, text }) => paintLinkText(ctx, look, frame, places[from], places[to], text, taken));
   ctx.restore();
 }
 
@@ -156,11 +157,11 @@ function paintLinkText(ctx, look, frame, from, to, text, taken) {
   const normal = length > 0 ? [-(to[1] - from[1]) / length, (to[0] - from[0]) / length] : [0, -1];
   const gap = 8 + Math.abs(normal[0]) * box.width / 2 + Math.abs(normal[1]) * box.height / 2;
   const beside = length > 3 * PROTOTYPE_RADIUS ? gap : gap + 1.6 * PROTOTYPE_RADIUS;
-  const places = [1, -1].map((side) => [middle[0] + side * normal[0] * beside, middle[1] + side * normal[1] * beside]);
+  const places = [0, 24, 48].flatMap((more) => [1, -1].map((side) => [0, 1].map((axis) => middle[axis] + side * normal[axis] * (beside + more))));
   paintBoxedText(ctx, look, frame, text, places, box, taken);
 }
 
-/** The name of a prototype, on the side that its links leave free. */
+/** The name of a prototype, on the side that its links leave free, and nearer to it than to any other. */
 function paintPrototypeName(ctx, look, frame, name, places, k, links, taken) {
   if (!name) return;
   const [x, y] = places[k];
@@ -176,8 +177,14 @@ function paintPrototypeName(ctx, look, frame, name, places, k, links, taken) {
   ctx.font = `700 16px ${look.font}`;
   const box = { width: ctx.measureText(name).width + 10, height: 22 };
   const reach = PROTOTYPE_RADIUS + 7;
-  const at = ([dx, dy]) => [x + dx * (reach + box.width / 2), y + dy * (reach + box.height / 2)];
-  paintBoxedText(ctx, look, frame, name, [[u, v], [-v, u], [v, -u], [-u, -v]].map(at), box, taken);
+  const at = (turn) => [
+    x + (u * Math.cos(turn) - v * Math.sin(turn)) * (reach + box.width / 2),
+    y + (u * Math.sin(turn) + v * Math.cos(turn)) * (reach + box.height / 2),
+  ];
+  const round = [0, 1, -1, 2, -2, 3, -3, 4].map((eighth) => at((eighth * Math.PI) / 4));
+  const isOwn = ([px, py]) => places.every(([qx, qy]) => Math.hypot(px - x, py - y) <= Math.hypot(px - qx, py - qy));
+  const own = round.filter(isOwn);
+  paintBoxedText(ctx, look, frame, name, own.length ? own : round, box, taken);
 }
 
 /** A text in a box of background colour at the first of some places that is free and within the frame. */
@@ -189,8 +196,8 @@ function paintBoxedText(ctx, look, frame, text, places, { width, height }, taken
     height,
   }));
   const shifted = (box, k) => Math.hypot(box.left + width / 2 - places[k][0], box.top + height / 2 - places[k][1]) > 12;
-  const free = boxes.find((box, k) => !shifted(box, k) && !taken.some((other) => boxesOverlap(box, other)));
-  const box = free ?? boxes[0];
+  const isFree = (others) => (box, k) => !shifted(box, k) && !others.some((other) => boxesOverlap(box, other));
+  const box = boxes.find(isFree(taken)) ?? boxes.find(isFree(taken.filter(({ mark }) => !mark))) ?? boxes[0];
   taken.push(box);
   ctx.fillStyle = withAlpha(look.background, 0.85);
   ctx.beginPath();

@@ -380,9 +380,9 @@ class GeometryView {
 
   #legend() {
     if (!this.state || !this.meta.linear) return [];
-    if (this.state.links.length > LABELLED_LINKS + 2) return [["hull", "reduced hull"]];
-    const items = [["hull", "reduced hull"], ["link", "nearest points"]];
-    if (this.meta.kind !== "hulls") items[1] = ["link", "prototypes"];
+    const items = this.state.hulls.some(({ vertices }) => vertices.length > 1) ? [["hull", "reduced hull"]] : [];
+    if (this.state.links.length > LABELLED_LINKS + 2) return items;
+    items.push(["link", this.meta.kind === "hulls" ? "nearest points" : "prototypes"]);
     if (this.drawn.bisector) items.push(["line", "separating line"]);
     return items;
   }

@@ -289,7 +289,8 @@ class Player {
     const { replay, meta } = this;
     const { model } = meta;
     const picture = model.regions === false ? null : readModel(replay, model);
-    this.board.setModel(picture && { kernel: model.kernel, centres: replay.centres, ...picture });
+    const lines = model.machine === "ad_svm" && model.owners.length > 2 ? [`boundary: ${model.parameters.nearest ? "nearest" : "own rule"}`] : undefined;
+    this.board.setModel(picture && { kernel: model.kernel, centres: replay.centres, lines, ...picture });
     const status = replay.status();
     this.board.setStatus(this.stale ? null : this.onPoints(status));
     this.travel.update(status);

@@ -46,6 +46,7 @@ const LEGEND_PICTURES = {
   hull: legendPicture('<path d="M4 14L6 4l9-2 8 6-5 8z" fill="currentColor" fill-opacity="0.2"/>'),
   link: legendPicture('<path d="M4 9h18"/><circle cx="4" cy="9" r="3" fill="currentColor"/><circle cx="22" cy="9" r="3" fill="currentColor"/>'),
   best: legendPicture('<path d="M5 10l5 5L21 3" stroke-width="3"/>'),
+  way: legendPicture('<circle cx="5" cy="9" r="3.5"/><path d="M9 9h16" stroke-width="2.5"/>'),
   hollow: legendPicture('<circle cx="13" cy="9" r="5"/>'),
   free: legendPicture('<circle cx="13" cy="9" r="7.5"/><circle cx="13" cy="9" r="2.5" fill="currentColor" stroke="none"/>'),
   bound: legendPicture('<circle cx="13" cy="9" r="7.5" stroke-dasharray="3.4 2.5"/><circle cx="13" cy="9" r="2.5" fill="currentColor" stroke="none"/>'),
@@ -180,7 +181,7 @@ class Legend {
     if (model && scene.task === "regression") {
       items.push(["line", "prediction"]);
       if (model.epsilon > 0) items.push(["dashes", "tube, ± ε"]);
-    } else if (model) {
+    } else if (model && board.legendOfModel) {
       items.push(["line", model.lines?.[0] ?? (model.decision === "inside" ? "edge of the region" : "boundary")]);
       if (model.rival) items.push(["dashes", model.lines?.[1] ?? "the other rule"]);
       if (levelsOf(model).length) items.push(["dashes", "margin"]);

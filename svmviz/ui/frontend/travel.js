@@ -49,7 +49,6 @@ class Travel {
     this.axes = plane?.axes ?? ["", ""];
     this.switch.hidden = !this.feature;
     this.show(this.feature ? this.shown : "input", true);
-    this.board.setLegendItems(!has ? [] : flat ? [["hull", "hull"]] : [["hollow", "mean"]]);
   }
 
   /** What stays the same all along a run: hulls, and the ways of the prototypes. */
@@ -123,8 +122,16 @@ class Travel {
     const feature = plane === "feature";
     this.planeHost.hidden = !feature;
     for (const button of this.switch.children) button.setAttribute("aria-pressed", String(button.dataset.plane === plane));
+    this.board.setLegendItems(this.#legend(feature ? this.feature : this.input), !feature);
     this.#place();
     if (feature) this.#drawPlane();
+  }
+
+  /** What there is besides the Board's own picture. */
+  #legend(picture) {
+    if (!picture) return [];
+    const way = ["way", picture.exact ? "way of the prototype" : "way of the mean"];
+    return picture.hulls.some(({ vertices }) => vertices.length > 1) ? [["hull", "reduced hull"], way] : [way];
   }
 
   #drawPlane() {
