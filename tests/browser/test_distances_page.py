@@ -219,7 +219,7 @@ def test_both_rules_are_drawn_and_counted(visit):
     disagree, wrong = np.sum(thesis != nearest), [np.sum(p != data.labels) for p in (thesis, nearest)]
     assert f"disagree on {disagree} of 108 samples" in shown["words"]
     assert f"own rule {wrong[0]}, nearest {wrong[1]}" in shown["words"]
-    choose(page, "Decision", "Nearest")
+    choose(page, "Decision", "Nearest prototype")
     page.wait_for_function("() => findStage().svmviz.meta.rule === 'nearest'")
     assert state(page)["legend"][:2] == ["boundary: nearest", "boundary: own rule"]
 
