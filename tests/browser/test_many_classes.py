@@ -169,7 +169,7 @@ def test_a_burst_of_clicks_on_different_panels_loses_none(page, serve):
     open_classes(page, serve)
     n = len(points(page)[0])
     for k in range(16):
-        page.mouse.click(*place(page, k % 4, -2 + 0.25 * k, -3.1))
+        page.mouse.click(*place(page, k % 4, -2 + 0.25 * k, -2.7))
     settle(page)
     assert page.locator(".stage").get_attribute("data-points") == str(n + 16)
     assert shown(page, 0)["Ambiguous points"].split()[2] == str(n + 16)
