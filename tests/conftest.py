@@ -1,6 +1,12 @@
 """Settings of all tests."""
 
-from hypothesis import settings
+import os
+
+# Two processes share the machine: with threads of their own for small matrices they would mostly wait for each other.
+# NumPy reads this when it is first imported, after this file.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from hypothesis import settings  # noqa: E402
 
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("svmviz", deadline=None)
