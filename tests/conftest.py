@@ -6,7 +6,7 @@ import os
 # NumPy reads this when it is first imported, after this file.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from hypothesis import settings  # noqa: E402
+from hypothesis import settings
 
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("svmviz", deadline=None)
