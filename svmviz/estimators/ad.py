@@ -36,7 +36,9 @@ class _PrototypeClassifier(Classifier):
         y, options = check_labels(y, X), self._options()
         # All parameters first: a fit that is refused leaves the last one as it was.
         codes = np.unique(y, return_inverse=True)[1]
-        mu = ad_svm.check_mu(check_number("mu", self.mu), codes, n_prototypes)
+        mu = check_number("mu", self.mu)
+        if codes.any():  # a single class is what `_encode` refuses
+            mu = ad_svm.check_mu(mu, codes, n_prototypes)
         links = ad_svm.class_links(max(2, int(codes.max()) + 1), pair_weights)
         codes = self._encode(y)
         kernel = self._start_fit(X)
