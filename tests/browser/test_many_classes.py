@@ -138,6 +138,9 @@ def test_a_drag_moves_the_point_on_all_panels_while_it_lasts(page, serve):
     page.mouse.move(*place(page, 3, x, y))
     page.mouse.down()
     page.mouse.move(*place(page, 3, x + 0.5, y + 0.5), steps=5)
+    page.wait_for_function(
+        f"([x, y]) => {BOARDS}.every(({{ items: [first] }}) => first.x !== x && first.y !== y)", arg=[x, y]
+    )
     moved = [own[0][:2] for own in points(page)]
     page.mouse.up()
     assert moved[3] != [x, y]

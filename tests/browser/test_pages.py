@@ -107,6 +107,8 @@ def test_every_machine_can_be_chosen_on_the_workspace(visit, width, height):
         page.wait_for_function(FITS, timeout=3000)
         assert page.evaluate("() => findStage().svmviz.model !== null"), machine
     choose(page, "Example", "Sine with noise")
+    page.get_by_text("ε", exact=True).first.wait_for()  # the controls have changed to those of a curve
+    settled(page)
     for machine in ["ν-SVR", "ε-SVR"]:
         choose(page, "Machine", machine)
         settled(page)
