@@ -120,7 +120,8 @@ def test_the_slider_for_mu_is_live(visit, kernel):
         seen.append(page.evaluate("() => findStage().querySelector('.geometry-table').dataset.sum"))
     page.evaluate(RELEASE, MU)
     after = state(page)
-    assert len(set(seen)) > 5
+    # Live in the browser; with a kernel the server answers while the slider moves, as often as it can.
+    assert len(set(seen)) > (5 if kernel == "linear" else 1)
     assert after["mu"] != before["mu"]
     machine, _ = fitted("four_corners", after["mu"], kernel=kernel, gamma=0.5)
     assert after["total"] == pytest.approx(machine.certificate_.objective, rel=1e-6)
