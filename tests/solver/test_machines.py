@@ -109,6 +109,8 @@ MACHINES = [
 
 # Hulls that all but touch have a squared distance of 1e-8, of which a violation of 1e-8 leaves no digit.
 TOL = {make_mu_svm: 1e-10}
+# The share of problems on which the independent solver closes its gap: less where an objective nearly vanishes.
+SOLVED = {make_mu_svm: 0.8, make_svr: 0.8}
 TWO_CLASSES = [make_mu_svm, make_nu_svc, make_weighted_nu_svc]
 
 
@@ -136,7 +138,7 @@ def test_objectives_are_those_of_an_independent_solver(make):
         assert abs(certificate.objective - best.value) <= 1e-7 * size, k
         unsure = best.value - best.lower + 1e-8 * size
         assert certificate.gap >= certificate.objective - best.value - unsure, k
-    assert solved >= 0.8 * PROBLEMS
+    assert solved >= SOLVED.get(make, 0.85) * PROBLEMS
     assert exact >= 0.98 * PROBLEMS
 
 
