@@ -1,5 +1,6 @@
 """An independent solver (Clarabel, an interior point method) for the one quadratic program."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import clarabel
@@ -24,13 +25,26 @@ def dense(hessian: Hessian, n: int) -> np.ndarray:
     return np.array([hessian.column(i) for i in range(n)])
 
 
-def optimum(problem: DualProblem, hessian: Hessian, smallest: float = 1e-6) -> Optimum:
-    """Minimise with Clarabel, in variables scaled to the box (or the minimum of one) and an objective scaled to one.
+@dataclass(frozen=True)
+class Program:
+    """The quadratic program in variables scaled to the box (or the minimum of one), with an objective scaled to one.
 
-    It counts as solved when its bounds agree to 1e-8, relative to the value or to `smallest`.
+    min 1/2 x'Px + q'x over Ax <= b, the first `n_sums` rows with equality. z is unit times x, the objective of z
+    scale times that of x.
     """
+
+    P: np.ndarray
+    q: np.ndarray
+    A: sparse.csc_matrix
+    b: np.ndarray
+    n_sums: int
+    unit: float
+    scale: float
+
+
+def scaled_program(problem: DualProblem, H: np.ndarray) -> Program:
+    """The program of a problem with the Hessian H (n, n)."""
     n = problem.n
-    H = dense(hessian, n)
     width = problem.hi - problem.lo
     bounded = np.isfinite(width)
     unit = float(width.max()) if bounded.all() else np.abs(problem.linear).max() / np.diagonal(H).max()
@@ -43,13 +57,27 @@ def optimum(problem: DualProblem, hessian: Hessian, smallest: float = 1e-6) -> O
     eye = sparse.eye(n, format="csr")
     A = sparse.vstack([sums, eye[above], -eye[below]]).tocsc()
     b = np.concatenate([problem.sums, problem.hi[above], -problem.lo[below]]) / unit
+    return Program((H + H.T) / 2 / scale, p / scale, A, b, problem.n_groups, unit, scale)
+
+
+def clarabel_run(program: Program, tol: float) -> Callable[[], clarabel.DefaultSolution]:
+    """What solves the program with Clarabel, to gaps and residuals of tol."""
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-13
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
     settings.max_iter = 300
-    cones = [clarabel.ZeroConeT(problem.n_groups), clarabel.NonnegativeConeT(int(above.sum() + below.sum()))]
-    P = sparse.triu(sparse.csc_matrix((H + H.T) / 2 / scale)).tocsc()
-    found = clarabel.DefaultSolver(P, p / scale, A, b, cones, settings).solve()
-    values = sorted((found.obj_val * scale, found.obj_val_dual * scale))
+    cones = [clarabel.ZeroConeT(program.n_sums), clarabel.NonnegativeConeT(len(program.b) - program.n_sums)]
+    P = sparse.triu(sparse.csc_matrix(program.P)).tocsc()
+    return lambda: clarabel.DefaultSolver(P, program.q, program.A, program.b, cones, settings).solve()
+
+
+def optimum(problem: DualProblem, hessian: Hessian, smallest: float = 1e-6) -> Optimum:
+    """Minimise with Clarabel.
+
+    It counts as solved when its bounds agree to 1e-8, relative to the value or to `smallest`.
+    """
+    program = scaled_program(problem, dense(hessian, problem.n))
+    found = clarabel_run(program, 1e-13)()
+    values = sorted((found.obj_val * program.scale, found.obj_val_dual * program.scale))
     tight = values[1] - values[0] <= 1e-8 * max(abs(values[0]), smallest)
     return Optimum(value=values[1], lower=values[0], solved=bool(np.isfinite(values).all() and tight))
