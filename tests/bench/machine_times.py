@@ -5,21 +5,14 @@ Run it with ``python -m tests.bench.machine_times`` in the repository, on a mach
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 
 import numpy as np
 
 from svmviz import ADSVC, MCSVC
 from svmviz.estimators.base import Estimator
+from tests.bench.timing import timed
 from tests.thesis import load
-
-
-def seconds(model: Estimator, X: np.ndarray, y: np.ndarray) -> float:
-    """Time of one fit."""
-    start = time.perf_counter()
-    model.fit(X, y)
-    return time.perf_counter() - start
 
 
 def peak_bytes(model: Estimator, X: np.ndarray, y: np.ndarray) -> int:
@@ -44,7 +37,7 @@ def main() -> None:
     X, y = images()
     gram = 8 * len(X) ** 2
     model = ADSVC(mu=0.032, gamma=1 / 784)
-    took = seconds(model, X, y)
+    took = timed(lambda: model.fit(X, y)).seconds
     print(
         f"AD-SVM, {len(X):,} x {X.shape[1]}: {took:.1f} s, {model.n_iter_:,} pairs, {model.certificate_.status}"
     )
@@ -53,7 +46,7 @@ def main() -> None:
 
     X, y, _, _ = load("satimage")
     ad, mc = ADSVC(mu=0.034, gamma=1 / 2.828), MCSVC(beta=0.5, gamma=1 / 4)
-    times = [seconds(model, X, y) for model in (ad, mc)]
+    times = [timed(lambda m=model: m.fit(X, y)).seconds for model in (ad, mc)]
     for model, took in zip((ad, mc), times, strict=True):
         c = model.certificate_
         print(f"{model}: {took:.1f} s, {c.iterations:,} pairs, {c.kernel_values:,} kernel values, {c.status}")
