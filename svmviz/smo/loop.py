@@ -6,7 +6,7 @@ iteration limit is reached, or the objective no longer improves in floating poin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from numbers import Integral
 
@@ -17,7 +17,7 @@ from svmviz.errors import InvalidProblemError
 from svmviz.gram import Hessian
 from svmviz.problem import EPS, Certificate, DualProblem, Status
 from svmviz.smo.iterate import Iterate, Move
-from svmviz.smo.newton import newton_phase
+from svmviz.smo.newton import Jump, newton_phase
 from svmviz.smo.selection import check_name, make_selection
 from svmviz.smo.stopping import NAMES, relative_violation
 
@@ -57,7 +57,7 @@ class Options:
         How the pair is picked.
     newton : bool, default True
         Jump to the minimum over the free multipliers every `NEWTON_INTERVAL` pairs, as long as that does not cost
-        much more than the pairs. A run that is recorded or stepped through goes without: each of its steps is a pair.
+        much more than the pairs. A run that is stepped through goes without: each of its steps is a pair.
     stopping : "violation" or "thesis"
         Which test ends the run; see `svmviz.smo.stopping`. The second is relative: it can be met while the violation,
         which the certificate still reports, is above tol; the status then is "relative".
@@ -120,6 +120,8 @@ class Loop:
     options : Options
     z, gradient : ndarray (n,), optional
         Where to start from; default: `problem.start()`.
+    record_jumps : bool, default False
+        Also yield a Jump for each Newton step right after it was made. It does not count as an iteration.
     """
 
     def __init__(
@@ -129,10 +131,12 @@ class Loop:
         options: Options,
         z: Array | None = None,
         gradient: Array | None = None,
+        record_jumps: bool = False,
     ):
         self.problem = problem
         self.hessian = hessian
         self.options = options
+        self.record_jumps = record_jumps
         self._used_before = hessian.used
         self.iterate = Iterate(problem, hessian, problem.start() if z is None else z, gradient)
         self.reason = ""
@@ -143,14 +147,14 @@ class Loop:
         if not problem.is_bounded:
             self._guard = _OpenBox(self.iterate, problem.floor if hessian.positive_semidefinite else -np.inf)
 
-    def __iter__(self) -> Iterator[Move]:
+    def __iter__(self) -> Iterator[Move | Jump]:
         """Move pairs until the loop has a status; the part of the rule that found the pair is in `reason`."""
         iterate, tol = self.iterate, self.options.tol
         selection = make_selection(self.options.selection, tol)
         limit = self.options.limit(self.problem.n)
         progress = _Progress(iterate)
         while True:
-            if self._met() and self._confirmed():
+            if self._met() and (yield from self._confirmed()):
                 self._status = "optimal" if iterate.violation <= tol else "relative"
                 return
             if self.iterations >= limit:
@@ -170,16 +174,24 @@ class Loop:
             if self.iterations % NEWTON_INTERVAL:
                 continue
             if self.options.newton:
-                self._newton()
+                yield from self._newton()
             if self._guard is not None and self._guard.ran_away():
                 self._status = "no progress"
                 return
 
-    def _newton(self) -> None:
-        """A Newton phase, as far as its work stays within its share."""
+    def _newton(self) -> Iterator[Jump]:
+        """A Newton phase, as far as its work stays within its share; yields its steps when they are recorded."""
         share = NEWTON_SHARE + NEWTON_SHARE_LATER * self.iterations / self.problem.n
         budget = share * self.iterations * (PAIR_WORK + PAIR_WORK_EACH * self.problem.n)
-        self._newton_work += newton_phase(self.iterate, budget - self._newton_work)
+        phase = newton_phase(self.iterate, budget - self._newton_work)
+        while True:
+            try:
+                jump = next(phase)
+            except StopIteration as end:
+                self._newton_work += end.value
+                return
+            if self.record_jumps:
+                yield jump
 
     def _met(self) -> bool:
         """Whether the test that ends the run is met."""
@@ -188,7 +200,7 @@ class Loop:
         thresholds = self.problem.thresholds(self.iterate.z, self.iterate.gradient)
         return relative_violation(thresholds) <= 2 * self.options.tol
 
-    def _confirmed(self) -> bool:
+    def _confirmed(self) -> Generator[Jump, None, bool]:
         """Whether the test is still met on a fresh gradient.
 
         With the Newton phase a last one makes the multipliers exact for the free set found.
@@ -197,7 +209,7 @@ class Loop:
         if not self._met():
             return False
         if self.options.newton and self.iterations:
-            self._newton()
+            yield from self._newton()
         self.iterate.refresh()
         return self._met()
 

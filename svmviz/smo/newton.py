@@ -11,6 +11,9 @@ The phase steps along d up to the first bound that blocks, takes that index out 
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from typing import NamedTuple
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
@@ -28,8 +31,32 @@ LARGEST_FREE_SET = 3000
 LEAST_STEPS = 8
 
 
-def newton_phase(iterate: Iterate, budget: float = np.inf) -> float:
-    """Minimise over the free multipliers in place.
+class Jump(NamedTuple):
+    """One Newton step on the free set.
+
+    Attributes
+    ----------
+    indices : ndarray (f,) of int
+        The free set before the step, dual indices.
+    z_before, z_after : ndarray (f,)
+    fraction : float
+        How far along the Newton direction: 1 reached the minimum over the free set, below 1 a bound blocked.
+    blocked : ndarray (b,) of int
+        Dual indices that hit a bound.
+    violation : float
+        Violation of the whole problem before the step.
+    """
+
+    indices: Array
+    z_before: Array
+    z_after: Array
+    fraction: float
+    blocked: Array
+    violation: float
+
+
+def newton_phase(iterate: Iterate, budget: float = np.inf) -> Generator[Jump, None, float]:
+    """Minimise over the free multipliers in place; each Jump is yielded right after it was made.
 
     The objective never rises. Multipliers that reach a bound are exactly on it. Where H is not positive
     definite on the free set, so that no factor exists, nothing is done.
@@ -39,6 +66,10 @@ def newton_phase(iterate: Iterate, budget: float = np.inf) -> float:
     iterate : Iterate
     budget : float, optional
         About how many floating-point operations it may take.
+
+    Yields
+    ------
+    Jump
 
     Returns
     -------
@@ -60,7 +91,10 @@ def newton_phase(iterate: Iterate, budget: float = np.inf) -> float:
         length, blocking = _step_length(iterate, free[chosen], direction, image)
         if length <= 0:
             break
-        iterate.shift(free[chosen], length * direction, length * image, free[chosen[blocking]])
+        indices, blocked = free[chosen], free[chosen[blocking]]
+        z, violation = iterate.z[indices], iterate.violation
+        iterate.shift(indices, length * direction, length * image, blocked)
+        yield Jump(indices, z, iterate.z[indices], length, blocked, violation)
         if not blocking.any():
             break
         chosen, H = chosen[~blocking], H[np.ix_(~blocking, ~blocking)]
