@@ -15,7 +15,7 @@ from svmviz.estimators import (
     OneVsRestSVC,
 )
 from svmviz.problem import Certificate, DualProblem
-from svmviz.smo.steps import Step
+from svmviz.smo.steps import NewtonStep, Step
 from svmviz.trace import Trace, record
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "DualProblem",
     "InvalidProblemError",
     "MuSVC",
+    "NewtonStep",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from svmviz.smo.steps import Step
+from svmviz.smo.steps import AnyStep, NewtonStep, Step
 from svmviz.trace import Trace
 
 
@@ -86,10 +86,49 @@ class _Teller:
     names: Sequence[str]
     groups: Sequence[str]
 
-    def step(self, step: Step) -> str:
+    def step(self, step: AnyStep) -> str:
         """Three sentences about one step: the choice, the move, the gain."""
-        parts = (self._choice(step), self._move(step), self._gain(step))
+        if isinstance(step, NewtonStep):
+            parts = (self._free_set(step), self._jump(step), self._newton_gain(step))
+        else:
+            parts = (self._choice(step), self._move(step), self._gain(step))
         return f"Step {step.number} of {len(self.trace.steps)}: {' '.join(parts)}"
+
+    def _free_set(self, step: NewtonStep) -> str:
+        return (
+            f"Newton step: {len(step.indices)} multipliers are free; their gradients lie up to "
+            f"{short(step.spread_before)} from their mean{self._each(step)}."
+        )
+
+    def _jump(self, step: NewtonStep) -> str:
+        solving = "Solving one linear system moves them all at once"
+        if not step.blocked:
+            same = "equal" if step.spread_after <= 0.01 * self.trace.tol else (
+                f"within {short(step.spread_after)} of their mean"
+            )  # fmt: skip
+            return f"{solving}, all the way: now the gradients of the free are {same}{self._each(step)}."
+        if step.curvature < -0.5 * step.slope:
+            return f"{solving}; that way the objective falls without end, until {self._stop(step)}."
+        return f"{solving}, {short(step.fraction, 3)} of the way: there {self._stop(step)}."
+
+    def _stop(self, step: NewtonStep) -> str:
+        names = [self.names[d] for d in step.blocked]
+        if len(names) == 1:
+            return f"{names[0]} reaches {_bound(step.z_after[step.indices.index(step.blocked[0])])}"
+        named = names if len(names) <= 3 else [*names[:2], f"{len(names) - 2} more"]
+        return f"{', '.join(named[:-1])} and {named[-1]} reach their bounds"
+
+    def _each(self, step: NewtonStep) -> str:
+        """Within what the gradients are compared, where several groups have free multipliers."""
+        several = len(set(self.trace.problem.group[list(step.indices)].tolist())) > 1
+        return f" within each {self.words.group or 'group'}" if several else ""
+
+    def _newton_gain(self, step: NewtonStep) -> str:
+        if short(step.objective_before, 13) == short(step.objective_after, 13):
+            return f"The objective, {short(step.objective_after)}, does not change any more."
+        distances = self._distances(step)
+        fall = self._fall(step)
+        return f"Distance {distances}; t{fall[1:]}" if distances else fall
 
     def _within(self, step: Step) -> str:
         """Which group the pair is of, and what its multipliers sum to."""
@@ -150,24 +189,33 @@ class _Teller:
         return f"{self.words.minus if hi == 0 else self.words.plus} {sizes[0]} → {sizes[1]}"
 
     def _gain(self, step: Step) -> str:
-        fall = short(step.objective_before - step.objective_after)
-        gain = f"he objective falls by {fall}, to {short(step.objective_after)}."
         if self.words.plus != "u":
-            return f"T{gain}"
+            return self._fall(step)
         problem = self.trace.problem
         label = problem.label[step.i]
         own = float(problem.coupling[label, label])
         apart_ = math.sqrt(max(0.0, step.h_ii + step.h_jj - 2 * step.h_ij) / own) if own > 0 else 0.0
         moves = f"v moves {short(step.step * apart_)} towards {self.names[step.i]}"
-        if problem.n_groups == 2:
-            before, after = (
-                math.sqrt(max(0.0, 2 * value / own))
-                for value in (step.objective_before, step.objective_after)
-            )
-            first, second = _both(before, after)
+        distances = self._distances(step)
+        if distances:
             falls = f"the objective falls to {short(step.objective_after)}"
-            return f"{moves}, distance {first} → {second}; {falls}."
-        return f"{moves}. T{gain}"
+            return f"{moves}, distance {distances}; {falls}."
+        return f"{moves}. {self._fall(step)}"
+
+    def _distances(self, step: AnyStep) -> str:
+        """How far two prototypes are apart before and after; empty for other machines."""
+        problem = self.trace.problem
+        own = float(problem.coupling[0, 0])
+        if self.words.plus != "u" or problem.n_groups != 2 or not own > 0:
+            return ""
+        values = step.objective_before, step.objective_after
+        before, after = (math.sqrt(max(0.0, 2 * value / own)) for value in values)
+        return " → ".join(_both(before, after))
+
+    @staticmethod
+    def _fall(step: AnyStep) -> str:
+        fall = short(step.objective_before - step.objective_after)
+        return f"The objective falls by {fall}, to {short(step.objective_after)}."
 
 
 def _both(before: float, after: float) -> tuple[str, str]:
@@ -181,6 +229,8 @@ def describe_end(trace: Trace) -> str:
     certificate = trace.certificate
     violation, tol = short(certificate.violation), short(trace.tol)
     count = f"{len(trace.steps)} step" + ("" if len(trace.steps) == 1 else "s")
+    if trace.has_newton_steps:
+        count += f" ({sum(isinstance(step, NewtonStep) for step in trace.steps)} of them Newton)"
     ending = {
         "optimal": f"Done after {count}: the largest violation, {violation}, is within the tolerance {tol}.",
         "stationary": f"Stopped after {count} with a violation of {violation}, within the tolerance {tol}; "

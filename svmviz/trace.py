@@ -1,6 +1,7 @@
 """A recorded run: every step with all that a person needs to check it by hand, saved without loss.
 
-A trace holds the problem too, so that it can be opened elsewhere, replayed and recomputed.
+A step is a pair that moved or, where the recording has them, a Newton step on all free multipliers. A trace holds the
+problem too, so that it can be opened elsewhere, replayed and recomputed.
 """
 
 from __future__ import annotations
@@ -25,11 +26,15 @@ from svmviz.problem import Certificate, DualProblem, Status
 from svmviz.smo import selection
 from svmviz.smo.iterate import Blocked
 from svmviz.smo.loop import Loop, Options
-from svmviz.smo.steps import Step, steps
+from svmviz.smo.steps import AnyStep, NewtonStep, Step, steps
 
 Array = np.ndarray
 
 FORMAT = "svmviz trace 1"
+NEWTON_FORMAT = "svmviz trace 2"
+"""With Newton steps among its steps; a file without them is one that earlier versions open."""
+
+KINDS: dict[str, type[AnyStep]] = {"pair": Step, "newton": NewtonStep}
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,8 @@ class Trace:
         The multipliers before the first step.
     tol : float
     rule : str
-    steps : tuple of Step
+    steps : tuple of Step and NewtonStep
+        In the order they were made; `kind` is "pair" or "newton".
     certificate : Certificate
         "capped" when the recording was cut short.
     """
@@ -67,7 +73,7 @@ class Trace:
     start: Array
     tol: float
     rule: str
-    steps: tuple[Step, ...]
+    steps: tuple[AnyStep, ...]
     certificate: Certificate
 
     def hessian(self) -> Hessian:
@@ -79,12 +85,19 @@ class Trace:
         """The signed multipliers (n,) after `position` steps, 0 to len(steps)."""
         z = self.start.copy()
         for step in self.steps[:position]:
-            z[step.i], z[step.j] = step.z_i_after, step.z_j_after
+            step.put(z)
         return z
 
+    @property
+    def has_newton_steps(self) -> bool:
+        """Whether there is a Newton step among the steps."""
+        return any(isinstance(step, NewtonStep) for step in self.steps)
+
     def columns(self) -> dict[str, list[Any]]:
-        """The steps as one list a field."""
-        return {f.name: [getattr(step, f.name) for step in self.steps] for f in fields(Step)}
+        """The steps as one list a field, the kind first; None where a step's kind has no such field."""
+        kinds = (Step, NewtonStep) if self.has_newton_steps else (Step,)
+        names = dict.fromkeys(["kind", *(f.name for kind in kinds for f in fields(kind))])
+        return {name: [getattr(step, name, None) for step in self.steps] for name in names}
 
     def to_json(self) -> str:
         """The whole trace as JSON; numbers keep every bit. Infinite bounds are written as "inf" and "-inf"."""
@@ -108,9 +121,9 @@ class Trace:
         out = io.StringIO()
         out.write("# " + json.dumps(self._head(), allow_nan=False) + "\n")
         writer = csv.writer(out, lineterminator="\n")
-        names = [f.name for f in fields(Step)]
-        writer.writerow(names)
-        writer.writerows([_cell(getattr(step, name)) for name in names] for step in self.steps)
+        columns = self.columns()
+        writer.writerow(columns)
+        writer.writerows(map(_cell, row) for row in zip(*columns.values(), strict=True))
         return out.getvalue()
 
     @classmethod
@@ -125,14 +138,15 @@ class Trace:
         with _reading():
             first, _, rest = text.partition("\n")
             content = json.loads(first.removeprefix("# "))
-            rows = list(csv.DictReader(io.StringIO(rest)))
-            columns = {f.name: [row[f.name] for row in rows] for f in fields(Step)}
+            table = csv.DictReader(io.StringIO(rest))
+            rows = list(table)
+            columns = {name: [row[name] for row in rows] for name in table.fieldnames or ()}
             return cls._from_parts(content, _steps_from_columns(columns))
 
     def _head(self) -> dict[str, Any]:
         problem = {f.name: getattr(self.problem, f.name).tolist() for f in fields(DualProblem)}
         return {
-            "format": FORMAT,
+            "format": NEWTON_FORMAT if self.has_newton_steps else FORMAT,
             "machine": self.machine,
             "kernel": self.kernel,
             "parameters": _encode(self.parameters),
@@ -146,8 +160,8 @@ class Trace:
         }
 
     @classmethod
-    def _from_parts(cls, content: dict[str, Any], steps: tuple[Step, ...]) -> Trace:
-        if content["format"] != FORMAT:
+    def _from_parts(cls, content: dict[str, Any], steps: tuple[AnyStep, ...]) -> Trace:
+        if content["format"] not in (FORMAT, NEWTON_FORMAT):
             raise ValueError("format")
         certificate = {name: _decode(value) for name, value in content["certificate"].items()}
         trace = cls(
@@ -175,7 +189,8 @@ class Trace:
         _require(all(type(v) in (int, float) and math.isfinite(v) for v in finite))
         _require(all(type(v) in (int, float) and not math.isnan(v) for v in numbers))
         _require(certificate.primal is None or isinstance(certificate.primal, float))
-        _require(certificate.iterations == len(self.steps) and certificate.status in get_args(Status))
+        _require(certificate.iterations == sum(isinstance(step, Step) for step in self.steps))
+        _require(certificate.status in get_args(Status))
         _require(self.X.ndim == 2 and self.y.shape == (n_samples,) and self.start.shape == (n,))
         _require(all(np.isfinite(values).all() for values in (self.X, self.y, self.start)))
         _require(int(self.problem.sample.max()) < n_samples)
@@ -183,9 +198,21 @@ class Trace:
         kernel = kernels.from_description(self.kernel)
         _require(kernel.name != "precomputed" or self.X.shape == (n_samples, n_samples))
         for step in self.steps:
+            if isinstance(step, NewtonStep):
+                self._check_newton(step)
+                continue
             _require(0 <= step.i < n and 0 <= step.j < n and 0 <= step.group < self.problem.n_groups)
             _require(0 <= step.sample_i < n_samples and 0 <= step.sample_j < n_samples)
             _require(step.reason in selection.REASONS and step.blocked in get_args(Blocked))
+
+    def _check_newton(self, step: NewtonStep) -> None:
+        free = np.array(step.indices)
+        _require(len(free) >= 2 and len(np.unique(free)) == len(free))
+        _require(free.min() >= 0 and free.max() < self.problem.n)
+        _require(step.samples == tuple(self.problem.sample[free].tolist()))
+        _require(len(step.z_before) == len(step.z_after) == len(free))
+        _require(bool(np.isfinite([step.z_before, step.z_after]).all()) and step.fraction > 0)
+        _require(set(step.blocked) <= set(step.indices))
 
 
 def record(
@@ -198,6 +225,7 @@ def record(
     options: Options,
     max_steps: int = 5000,
     hessian: Hessian | None = None,
+    newton: bool = False,
 ) -> Trace:
     """Run the loop from its start and keep every step.
 
@@ -212,13 +240,17 @@ def record(
         Kept for a person to read.
     problem : DualProblem
     options : Options
+        But for `options.newton`.
     max_steps : int, default 5000
         The recording is cut short after this many.
     hessian : Hessian, optional
         If it is there already.
+    newton : bool, default False
+        Whether to take, and to record, the Newton steps that a machine takes when it is fitted. Without them every
+        step is a pair.
     """
     hessian = hessian or Hessian(problem, gram_matrix(kernel, X), kernel.positive_semidefinite)
-    loop = Loop(problem, hessian, replace(options, newton=False))
+    loop = Loop(problem, hessian, replace(options, newton=newton), record_jumps=newton)
     start = loop.iterate.z.copy()
     recorded = tuple(islice(steps(loop), max_steps))
     named = kernel.name not in ("callable", "precomputed")
@@ -253,12 +285,18 @@ def _require(holds: bool) -> None:
         raise ValueError("not a trace")
 
 
-def _steps_from_columns(columns: dict[str, list[Any]]) -> tuple[Step, ...]:
-    kinds: dict[str, Callable[[Any], Any]] = {"int": _whole, "float": _number, "str": str}
-    converters = {f.name: kinds[str(f.type)] for f in fields(Step)}
-    typed = {name: [convert(v) for v in columns[name]] for name, convert in converters.items()}
-    names = list(converters)
-    return tuple(Step(**dict(zip(names, row, strict=True))) for row in zip(*typed.values(), strict=True))
+def _steps_from_columns(columns: dict[str, list[Any]]) -> tuple[AnyStep, ...]:
+    """The steps of a table: a row each, in which the fields of the other kind are empty."""
+    kinds = columns.get("kind") or ["pair"] * len(columns["number"])
+    _require(all(len(column) == len(kinds) for column in columns.values()))
+    readers = {kind: _reader(record, columns) for kind, record in KINDS.items() if kind in kinds}
+    return tuple(readers[kind](k) for k, kind in enumerate(kinds))
+
+
+def _reader(record: type[AnyStep], columns: dict[str, list[Any]]) -> Callable[[int], AnyStep]:
+    """What makes a record of one kind from row k of the columns."""
+    read = [(f.name, columns[f.name], READERS[str(f.type)]) for f in fields(record)]
+    return lambda k: record(**{name: convert(column[k]) for name, column, convert in read})
 
 
 def _whole(value: Any) -> int:
@@ -272,7 +310,30 @@ def _number(value: Any) -> float:
     return number
 
 
+def _several(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """Reads a list, or a text with spaces between its members."""
+
+    def read_all(value: Any) -> tuple[Any, ...]:
+        _require(isinstance(value, list | str))
+        return tuple(map(read, value.split() if isinstance(value, str) else value))
+
+    return read_all
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "int": _whole,
+    "float": _number,
+    "str": str,
+    "tuple[int, ...]": _several(_whole),
+    "tuple[float, ...]": _several(_number),
+}
+"""How a field is read, by its type."""
+
+
 def _cell(value: Any) -> Any:
+    """As a cell of a CSV file: numbers with every bit, several with spaces between them, nothing for None."""
+    if isinstance(value, tuple):
+        return " ".join(map(repr, value))
     return repr(value) if isinstance(value, float) else value
 
 
@@ -280,7 +341,7 @@ def _encode(value: Any) -> Any:
     """JSON has no infinity: write it as text, wherever it stands."""
     if isinstance(value, dict):
         return {k: _encode(v) for k, v in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_encode(v) for v in value]
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
 

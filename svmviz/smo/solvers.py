@@ -20,7 +20,7 @@ from svmviz.machines import svc, svr
 from svmviz.machines.expansion import Expansion, expand
 from svmviz.problem import Certificate, DualProblem
 from svmviz.smo.loop import Loop, Options
-from svmviz.smo.steps import Step, steps
+from svmviz.smo.steps import Step, pairs
 
 Array = np.ndarray
 
@@ -139,7 +139,7 @@ class SMO(ABC):
         loop = self._loop(replace(self._options, newton=False))
         self._z = loop.iterate.z
         try:
-            for step in steps(loop):
+            for step in pairs(loop):
                 self.n_iter += 1
                 self._image = loop.iterate.gradient - self._problem.linear
                 yield step
