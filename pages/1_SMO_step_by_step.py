@@ -38,7 +38,7 @@ def choose(space: Workspace) -> None:
     with next(columns):
         controls.primary(space)
     with next(columns):
-        controls.rule(space)
+        controls.rule_and_newton(space)
     with next(columns), st.popover(controls.MACHINE_NAMES[space.machine], width="stretch"):
         controls.task(space)
         controls.machine(space)

@@ -68,6 +68,7 @@ def choose(space: Workspace) -> bool:
         if stepping:
             controls.kernel_parameters(space, without_gamma=True)
             controls.tolerance(space)
+            controls.newton(space)
         files.points(space)
     return stepping
 

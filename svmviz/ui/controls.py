@@ -351,9 +351,22 @@ def rule(space: Workspace) -> None:
         "Rule",
         RULES,
         format_func=RULE_NAMES.__getitem__,
-        help="Which pair a step moves. Second order: Fan, Chen and Lin. Maximal violation: Keerthi et al.",
+        help="Which pair a step moves. Second order: Fan, Chen and Lin. Maximal violation: Keerthi et al. "
+        "Newton steps: every so many pairs, a jump towards the minimum over all free multipliers.",
         **bound(space, "rule"),
     )
+
+
+def newton(space: Workspace) -> None:
+    """Choose whether the run that is played takes Newton steps among its pairs."""
+    st.checkbox("Newton steps", **bound(space, "newton"))
+
+
+def rule_and_newton(space: Workspace) -> None:
+    """The two above in the place of one: the switch beside the name of the rule."""
+    with st.container(key="rule"):
+        rule(space)
+        newton(space)
 
 
 def preset(space: Workspace) -> None:

@@ -65,11 +65,16 @@ def recording(space: Workspace) -> Recording:
     Recording
         The same object again as long as nothing that it depends on changes.
     """
-    now = (*fingerprint(space), space.rule)
+    now = _what_is_played(space)
     before, opened = st.session_state.get(OPENED, (None, None))
     if now == before:
         return opened
-    return remembered(RECORDED, now, lambda: record_run(space, space.rule))
+    return remembered(RECORDED, now, lambda: record_run(space, space.rule, space.newton))
+
+
+def _what_is_played(space: Workspace) -> tuple[Any, ...]:
+    """What a recording depends on."""
+    return (*fingerprint(space), space.rule, space.newton)
 
 
 def chosen(space: Workspace, machine: str | None) -> Workspace:
@@ -175,7 +180,7 @@ def _room(
             show_notice(notice, space)
 
 
-def record_run(space: Workspace, rule: str) -> Recording:
+def record_run(space: Workspace, rule: str, newton: bool = False) -> Recording:
     """Run SMO on the workspace and keep every step.
 
     Parameters
@@ -183,6 +188,8 @@ def record_run(space: Workspace, rule: str) -> Recording:
     space : Workspace
     rule : str
         How the pair is picked.
+    newton : bool, default False
+        Whether to take Newton steps among the pairs.
 
     Returns
     -------
@@ -193,16 +200,17 @@ def record_run(space: Workspace, rule: str) -> Recording:
         return Recording(None, np.empty(0, int), message)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            return _record(space, Options(tol=space.tol, selection=rule))
+            return _record(space, Options(tol=space.tol, selection=rule), newton)
     except InvalidProblemError as error:
         return Recording(None, np.empty(0, int), str(error))
 
 
-def _record(space: Workspace, options: Options) -> Recording:
+def _record(space: Workspace, options: Options, newton: bool) -> Recording:
     setup, X, kernel = recorders.set_up(space)
     name = recorders.TRACE_NAMES[space.machine]
     most = min(STEP_LIMIT, STEP_BUDGET // setup.problem.n)
-    trace = record(name, X, setup.y, kernel, setup.parameters, setup.problem, options, max_steps=most)
+    what = (name, X, setup.y, kernel, setup.parameters, setup.problem, options)
+    trace = record(*what, max_steps=most, newton=newton)
     return Recording(trace, setup.rows)
 
 
@@ -277,7 +285,7 @@ def open_trace(space: Workspace, text: str) -> None:
     except Exception as error:  # a file written by hand can be wrong in any way
         raise InvalidProblemError("The steps of this trace do not fit its problem: save it again.") from error
     _adopt(space, trace)
-    st.session_state[OPENED] = ((*fingerprint(space), space.rule), run)
+    st.session_state[OPENED] = (_what_is_played(space), run)
 
 
 def save_trace(space: Workspace, kind: str) -> str:
@@ -319,6 +327,7 @@ def _adopt(space: Workspace, trace: Trace) -> None:
     space.load(recorders.dataset(trace, coordinates, axes))
     space.tol, space.pair = float(trace.tol), (0, 1)
     space.rule = trace.rule if trace.rule in RULES else space.rule
+    space.newton = trace.has_newton_steps
     if trace.kernel["name"] in KERNELS:
         space.kernel = trace.kernel["name"]
     for name in ("gamma", "degree", "coef0"):

@@ -32,6 +32,7 @@ LONGEST = 2000
 
 STEPS = 1023
 SEPARATOR = "|"
+SWITCH = ("off", "on")
 
 
 def to_query(space: Workspace) -> str:
@@ -114,6 +115,10 @@ def _one_of(names: tuple[str, ...]) -> Callable[[str], str]:
     return read
 
 
+def _switch(text: str) -> bool:
+    return _one_of(SWITCH)(text) == "on"
+
+
 def _pair(text: str) -> tuple[int, int]:
     """Two classes, the earlier first, from "0,2"."""
     a, b = (int(_number(0, MAX_CLASSES - 1)(code)) for code in text.split(","))
@@ -140,6 +145,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "epsilon": _number(0, 1e9),
     "tol": _number(1e-12, 1),
     "rule": _one_of(RULES),
+    "newton": _switch,
     "pair": _pair,
     "classifier": _one_of(CLASSIFIERS),
     "regressor": _one_of(REGRESSORS),
@@ -169,6 +175,8 @@ def _text(value: object) -> str:
         return ",".join(f"{a}-{b}:{_text(weight)}" for (a, b), weight in sorted(value.items()))
     if isinstance(value, tuple):
         return ",".join(map(str, value))
+    if isinstance(value, bool):
+        return SWITCH[value]
     # In full: 1/3 cut to 0.333333 would be below the least mu of a class of three.
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 

@@ -39,6 +39,10 @@ STYLE = """
   .st-key-strip h1 { font-size: 1.15rem; font-weight: 650; padding: 0; margin: 0; white-space: nowrap; }
   .st-key-strip p { margin: 0; }
   p.note { margin: 0; font-size: 0.93rem; opacity: 0.85; }
+  /* The switch for Newton steps stands beside the name of the rule, above its list. */
+  .st-key-rule { position: relative; }
+  .st-key-rule .st-key-control_newton { position: absolute; top: -0.1rem; right: 1.45rem; width: auto; }
+  .st-key-rule .st-key-control_newton label { gap: 0.3rem; padding: 0; min-height: 0; }
   .st-key-onward a { justify-content: center; border-radius: 0.4rem; color: inherit; }
   .st-key-onward a { border: 1px solid color-mix(in srgb, currentColor 45%, transparent); }
   .st-key-onward p { font-weight: 600; }

@@ -15,6 +15,7 @@ from svmviz import explain
 from svmviz.errors import InvalidProblemError
 from svmviz.hulls import prototype_plane
 from svmviz.machines import ad_svm
+from svmviz.smo.steps import NewtonStep
 from svmviz.trace import Trace
 from svmviz.ui import recorders
 from svmviz.ui.models import prototype_names
@@ -24,7 +25,7 @@ Array = np.ndarray
 # The marks of the classes as text, in the order of palette.js.
 CLASS_SIGNS = ("●", "▲", "■", "◆", "✖", "★")
 
-_BLOCKED = {"none": 0, "i": 1, "j": 2, "both": 3}
+_BLOCKED: dict[Any, int] = {"none": 0, "i": 1, "j": 2, "both": 3}  # of a pair
 _INTEGERS = ("group", "i", "j")
 _NUMBERS = (
     "gradient_i",
@@ -105,18 +106,44 @@ def player_data(
         "plane": _plane(trace, groups),
         "points": points,
         "position": position,
+        "jumps": _jumps(trace),
     }
     return data, steps_table(trace)
 
 
 def steps_table(trace: Trace) -> pd.DataFrame:
-    """One row a step, in the columns that the browser reads."""
+    """One row a step, in the columns that the browser reads.
+
+    What only a pair has is -1 (whole numbers) or 0 in the row of a Newton step; `_jumps` has the rest of it.
+    """
     columns = trace.columns()
-    table: dict[str, Array] = {name: np.array(columns[name], dtype=np.int32) for name in _INTEGERS}
-    table |= {name: np.array(columns[name], dtype=np.float64) for name in _NUMBERS}
-    table["blocked"] = np.array([_BLOCKED[text] for text in columns["blocked"]], dtype=np.int32)
+    table: dict[str, Array] = {name: _filled(columns[name], -1, np.int32) for name in _INTEGERS}
+    table |= {name: _filled(columns[name], 0.0, np.float64) for name in _NUMBERS}
+    table["blocked"] = np.array([_BLOCKED.get(text, 0) for text in columns["blocked"]], dtype=np.int32)
     table |= {name: np.array(columns[source], dtype=np.int32) for name, source in _COUNTS.items()}
     return pd.DataFrame(table)
+
+
+def _filled(values: Sequence[Any], missing: float, dtype: type) -> Array:
+    return np.array([missing if value is None else value for value in values], dtype=dtype)
+
+
+def _jumps(trace: Trace) -> list[dict[str, Any]]:
+    """The Newton steps: at which position each is, and what the steps' table has no column for."""
+    return [
+        {
+            "position": position,
+            "indices": step.indices,
+            "after": step.z_after,
+            "blocked": step.blocked,
+            "fraction": step.fraction,
+            "slope": step.slope,
+            "curvature": step.curvature,
+            "spread": [step.spread_before, step.spread_after],
+        }
+        for position, step in enumerate(trace.steps)
+        if isinstance(step, NewtonStep)
+    ]
 
 
 def sample_name(number: int, label: int | None) -> str:
@@ -244,7 +271,8 @@ def _group_names(
 def _fingerprint(trace: Trace, names: list[str]) -> str:
     """A short text that differs for traces that differ, or whose samples are other points of the Board."""
     digest = hashlib.blake2b(digest_size=12)
-    parts = [trace.machine, trace.kernel, trace.parameters, trace.rule, trace.tol, len(trace.steps), names]
+    counts = len(trace.steps), trace.certificate.iterations
+    parts = [trace.machine, trace.kernel, trace.parameters, trace.rule, trace.tol, counts, names]
     digest.update(json.dumps(parts, sort_keys=True, default=str).encode())
     for array in (trace.X, trace.y, trace.start, trace.problem.linear, trace.problem.lo, trace.problem.hi):
         digest.update(np.ascontiguousarray(array).tobytes())

@@ -83,6 +83,8 @@ class Workspace:
         Share of the points that no machine is trained on where machines are compared.
     rule : str
         How SMO picks its pair, see `RULES`.
+    newton : bool
+        Whether the run that is played has Newton steps among its pairs, as that of a fitted machine has.
     preset : str
         Key of the preset that was loaded last, or "" for a file or a link.
     edited : bool
@@ -127,6 +129,7 @@ class Workspace:
     n_prototypes: int = 1
     held_out: float = 0.3
     rule: str = "second_order"
+    newton: bool = False
     preset: str = ""
     edited: bool = False
     features: tuple[int, int] = (0, 1)

@@ -30,6 +30,7 @@ SCRIPTS = (
     "geometry_view.js",
     "pair_chart.js",
     "pair_marks.js",
+    "newton_marks.js",
     "step_list.js",
     "travel.js",
     "player.js",

@@ -289,9 +289,7 @@ class ChartCanvas {
     this.body = host.querySelector(".chart-body");
     this.canvas = host.querySelector("canvas");
     this.readout = host.querySelector(".chart-readout");
-    this.heading.textContent = title;
-    this.heading.title = help;
-    this.canvas.setAttribute("aria-label", `${title}. ${help}`);
+    this.rename({ title, help });
     this.ctx = this.canvas.getContext("2d");
     this.width = 0;
     this.height = 0;
@@ -317,6 +315,14 @@ class ChartCanvas {
       if (event.detail > 0) button.blur();
     });
     this.tools.append(button);
+  }
+
+  /** Gives the chart another title, with its help. */
+  rename({ title, help }) {
+    if (this.heading.textContent === title) return;
+    this.heading.textContent = title;
+    this.heading.title = help;
+    this.canvas.setAttribute("aria-label", `${title}. ${help}`);
   }
 
   setStyle(style) {

@@ -119,7 +119,7 @@ class ViolationChart extends SampleChart {
     this.paintHead(ctx, style, width);
     axes.clipped(ctx, () => this.paintInside(ctx, style, axes), 6);
     this.paintThresholds(ctx, style, axes);
-    this.paintPair(ctx, style);
+    this.paintMoved(ctx, style);
   }
 
   /** What the marks mean, and the violation as the difference of the two thresholds. */
@@ -187,14 +187,14 @@ class ViolationChart extends SampleChart {
 
   /** The two thresholds, each named on the side where the pair is not. */
   paintThresholds(ctx, style, axes) {
-    const { step, slot, thresholds } = this.replay;
+    const { pair, slot, thresholds } = this.replay;
     const { top, bottom } = axes.box;
     const [left, right] = this.groupEnds(thresholds.group);
     const narrow = right - left < 150; // no room for a name beside the pair: it goes outside
     const outsideLeft = right + 66 > axes.box.right;
     const lines = [
-      { level: thresholds.highestFall, name: "highest ▼", dash: [], member: step?.j },
-      { level: thresholds.lowestRise, name: "lowest ▲", dash: [6, 4], member: step?.i },
+      { level: thresholds.highestFall, name: "highest ▼", dash: [], member: pair?.j },
+      { level: thresholds.lowestRise, name: "lowest ▲", dash: [6, 4], member: pair?.i },
     ];
     lines.sort((a, b) => b.level - a.level);
     lines.forEach(({ level, name, dash, member }, rank) => {
@@ -216,10 +216,11 @@ class ViolationChart extends SampleChart {
     });
   }
 
-  paintPair(ctx, style) {
-    const { step } = this.replay;
-    if (!step) return;
-    for (const [d, rises] of [[step.i, true], [step.j, false]]) paintPairMark(ctx, style, this, d, rises);
+  paintMoved(ctx, style) {
+    const { pair, jump } = this.replay;
+    if (jump) paintFreeMarks(ctx, style, this, jump);
+    if (!pair) return;
+    for (const [d, rises] of [[pair.i, true], [pair.j, false]]) paintPairMark(ctx, style, this, d, rises);
   }
 }
 
@@ -260,7 +261,7 @@ function paintDirection(ctx, x, y, radius, rise, fall) {
 /** The multipliers against 0 and the bound; of the pair, before and after. */
 class MultiplierChart extends SampleChart {
   constructor(host, options = {}) {
-    super(host, { title: "Multipliers", help: "The multiplier of every sample between 0 and its bound; of the pair, from before the step to after it.", ...options });
+    super(host, { title: "Multipliers", help: "The multiplier of every sample between 0 and its bound; of those that move, from before the step to after it.", ...options });
     this.pickHeight = 0.15;
   }
 
@@ -281,7 +282,8 @@ class MultiplierChart extends SampleChart {
     this.drawFrame(ctx, style, axes, replay.twoSided ? `${replay.words.plus} upwards, ${replay.words.minus} downwards` : replay.words.plus);
     this.paintBound(ctx, style, axes);
     axes.clipped(ctx, () => this.paintStems(ctx, style, axes), 8);
-    if (replay.step) this.paintMove(ctx, style, axes, replay.step);
+    if (replay.pair) this.paintMove(ctx, style, axes, replay.pair);
+    if (replay.jump) axes.clipped(ctx, () => paintJumpStems(ctx, style, this, replay.jump), 12);
   }
 
   paintBound(ctx, style, axes) {
@@ -347,18 +349,25 @@ class MultiplierChart extends SampleChart {
   }
 
   describe(d) {
-    const { step } = this.replay;
     const lines = super.describe(d);
-    const after = step && d === step.i ? step.z_i_after : step && d === step.j ? step.z_j_after : null;
-    if (after !== null) lines[0] += ` → ${readableNumber(this.replay.multiplier(d, after), 5)}`;
+    const after = this.after(d);
+    if (after !== undefined) lines[0] += ` → ${readableNumber(this.replay.multiplier(d, after), 5)}`;
     return lines;
+  }
+
+  /** Where the next step takes a signed multiplier; undefined where it does not move it. */
+  after(d) {
+    const { pair, jump } = this.replay;
+    if (jump) return jump.after[jump.indices.indexOf(d)];
+    if (d === pair?.i) return pair.z_i_after;
+    return d === pair?.j ? pair.z_j_after : undefined;
   }
 }
 
 /** Objective and lower bound, and the gap between them on a log scale, over the whole run. Drag to scrub. */
 class ProgressChart extends LessonChart {
   constructor(host, { onSeek, onSeekEnd, ...options }) {
-    super(host, { title: "Objective and gap", help: "Over the steps; click or drag to go to a step.", zoom: new Zoom(), ...options });
+    super(host, { title: "Objective and gap", help: "Over the steps, ◆ after a Newton step; click or drag to go to a step.", zoom: new Zoom(), ...options });
     Object.assign(this, { onSeek, onSeekEnd });
     this.canvas.style.cursor = "ew-resize";
     this.canvas.style.touchAction = "pan-y"; // a finger scrubs sideways and still scrolls the page
@@ -414,9 +423,21 @@ class ProgressChart extends LessonChart {
     upper.clipped(ctx, () => {
       upper.line(ctx, replay.lowerBound, { colour: style.muted, dash: [5, 3], ...part });
       upper.line(ctx, replay.objective, { colour: style.text, width: 2.25, ...part });
-    }, 2);
-    lower.clipped(ctx, () => lower.line(ctx, replay.gap, { colour: style.text, width: 2.25, ...part }), 2);
+      this.paintJumps(ctx, style, upper, replay.objective);
+    }, 4);
+    lower.clipped(ctx, () => {
+      lower.line(ctx, replay.gap, { colour: style.text, width: 2.25, ...part });
+      this.paintJumps(ctx, style, lower, replay.gap);
+    }, 4);
     this.paintNames(ctx, style);
+  }
+
+  /** A mark on a curve after each Newton step. */
+  paintJumps(ctx, style, axes, values) {
+    for (const k of this.replay.jumps.keys()) {
+      if (!Number.isFinite(values[k + 1])) continue;
+      drawMark(ctx, "diamond", axes.x.at(k + 1), axes.y.at(values[k + 1]), 3.6, style.text, style.background, 1);
+    }
   }
 
   /** The objective's whole fall, and the bound as far as it lies within one and a half of it. */
@@ -460,7 +481,11 @@ class ProgressChart extends LessonChart {
     ctx.textBaseline = "middle";
     ctx.fillText("objective", 27, 9);
     ctx.fillText("lower bound", 113, 9);
-    ctx.fillText("gap (log scale)", this.lower.box.left, this.lower.box.top - 9);
+    const { left, top, bottom } = this.lower.box;
+    ctx.fillText("gap (log scale)", left, top - 9);
+    if (!this.replay.jumps.size || !this.zoom.whole) return;
+    drawMark(ctx, "diamond", left + 4, bottom + 25, 3.6, style.text);
+    ctx.fillText("Newton step", left + 13, bottom + 25);
   }
 
   paintCursor(ctx, style, upper) {
@@ -490,7 +515,7 @@ class ProgressChart extends LessonChart {
     return {
       x: this.lower.x.at(k), y,
       lines: [
-        `after ${k} of ${replay.length} steps`,
+        `after ${k} of ${replay.length} steps${replay.jumps.has(k - 1) ? ", a Newton step" : ""}`,
         `objective ${readableNumber(replay.objective[k], 6)}`,
         `lower bound ${Number.isFinite(replay.lowerBound[k]) ? readableNumber(replay.lowerBound[k], 6) : "unknown"}`,
         `gap ${replay.gapText(k, 3)}`,

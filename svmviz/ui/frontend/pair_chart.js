@@ -10,19 +10,40 @@ function stoppedBy(replay, step) {
   return endI === endJ ? `${i} and ${j} reach ${endI}` : `${i} reaches ${endI}, ${j} ${endJ}`;
 }
 
+const PAIR_PROBLEM = {
+  title: "The pair's own problem",
+  help: "Left: the box of the two multipliers and the line on which their sum is kept. Right: the objective along it.",
+};
+const NEWTON_PROBLEM = {
+  title: "The Newton step",
+  help: "Left: the gradients of the free multipliers, as distances from the mean of their group. Right: the objective along the Newton direction, from where the multipliers are (0) to the minimum over them (1).",
+};
+
 /** The subproblem of the pair: the box, the line of constant sum, and the parabola along it. */
 class PairChart extends LessonChart {
   constructor(host, options = {}) {
-    super(host, {
-      title: "The pair's own problem",
-      help: "Left: the box of the two multipliers and the line on which their sum is kept. Right: the objective along it.",
-      ...options,
-    });
+    super(host, { ...PAIR_PROBLEM, ...options });
   }
 
   paintState(ctx, style, width, height) {
-    const { step } = this.replay;
-    if (!step) return this.paintEnd(ctx, style, width, height);
+    const { pair, jump } = this.replay;
+    this.rename(jump ? NEWTON_PROBLEM : PAIR_PROBLEM);
+    if (jump) return this.paintJump(ctx, style, jump, width, height);
+    if (!pair) return this.paintEnd(ctx, style, width, height);
+    return this.paintPair(ctx, style, pair, width, height);
+  }
+
+  /** Left the gradients of the free multipliers, right the objective along the Newton direction. */
+  paintJump(ctx, style, jump, width, height) {
+    const lines = jumpNumbers(this.replay, jump);
+    const text = height - 17 * lines.length;
+    const [middle, bottom] = [width * 0.47, text - 40];
+    paintFreeGradients(ctx, style, this.replay, jump, { left: 44, top: 22, right: middle, bottom });
+    paintNewtonDirection(ctx, style, jump, { left: middle + 18, top: 22, right: width - 8, bottom });
+    lines.forEach(({ mark, text: line }, row) => this.paintNumber(ctx, style, mark, line, text + 12 + 17 * row, width));
+  }
+
+  paintPair(ctx, style, step, width, height) {
     const lines = this.numbers(step);
     const text = height - 17 * lines.length;
     const side = Math.max(60, Math.min(width * 0.5 - 30, text - 22 - 40));

@@ -348,15 +348,15 @@ class Player {
     this.playButton.disabled = this.last === 0;
   }
 
-  /** Rings, names and arrows of the pair, on top of the Board. */
+  /** Rings, names and arrows of what moves, on top of the Board. */
   paintPair(ctx, toPixel, frame) {
     const { replay, style } = this;
     if (!replay || !style || this.stale) return;
     if (this.hovered !== null) paintHoveredSample(ctx, style, toPixel(...this.pointOf(this.hovered)));
-    const { step } = replay;
-    if (!step) return;
-    const [i, j] = [step.i, step.j].map((d) => toPixel(...this.pointOf(replay.dual.sample[d])));
-    paintPairOnBoard(ctx, style, frame, replay, step, i, j);
+    const { pair, jump } = replay;
+    const place = (d) => toPixel(...this.pointOf(replay.dual.sample[d]));
+    if (pair) paintPairOnBoard(ctx, style, frame, replay, pair, place(pair.i), place(pair.j));
+    if (jump) paintJumpOnBoard(ctx, style, frame, replay, jump, place);
   }
 
   /** Where a sample lies on the Board: in regression its target is the second coordinate. */

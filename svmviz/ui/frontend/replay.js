@@ -9,12 +9,12 @@ const BLOCKED_BY_J = 2;
  * A recorded run of sequential minimal optimization, and the state of the problem at one position of it.
  *
  * Position k is the state after k steps. `seek(k)` sets: z, sums (of z k(x, x_i) over each label, one a sample),
- * gradient, thresholds, bias, and `step`: the pair that the next step takes and where it goes (null at the last
- * position).
+ * gradient, thresholds, bias, and `step`: what the next step does (null at the last position). It is either `pair`,
+ * the same object, or a Newton step; then `jump` says what moves, and `pair` is null.
  */
 class Replay {
   /**
-   * @param {object} trace meta.trace: dual problem, z0, tol, sentences, names
+   * @param {object} trace meta.trace: dual problem, z0, tol, sentences, names, jumps
    * @param {object} table the step columns: an Arrow table, or an object of arrays
    * @param {object} kernel specification for kernelValue
    * @param {number[][]} centres one point a sample
@@ -26,6 +26,7 @@ class Replay {
     Object.assign(this, { trace, centres, labels, regression, owners });
     this.columns = readColumns(table);
     this.length = this.columns.i ? this.columns.i.length : 0;
+    this.jumps = new Map((trace.jumps ?? []).map((jump) => [jump.position, jump]));
     const dual = trace.dual;
     this.dual = dual;
     this.size = dual.sample.length;
@@ -111,6 +112,9 @@ class Replay {
     for (const name of ["z_i_after", "z_j_after"]) {
       for (const value of this.columns[name] ?? []) largest = Math.max(largest, Math.abs(value));
     }
+    for (const { after } of this.jumps.values()) {
+      for (const value of after) largest = Math.max(largest, Math.abs(value));
+    }
     const air = 0.18 * (high - low) || 1; // room for the names of the thresholds
     this.gradientRange = [low - air, high + air];
     const bound = Math.max(...this.sign.map((_, d) => this.bound(d)));
@@ -124,11 +128,18 @@ class Replay {
     const { i, j, z_i_after: zi, z_j_after: zj } = this.columns;
     this.z.set(this.trace.z0);
     for (let step = 0; step < this.position; step += 1) {
-      this.z[i[step]] = zi[step];
-      this.z[j[step]] = zj[step];
+      const jump = this.jumps.get(step);
+      if (jump) {
+        jump.indices.forEach((d, f) => { this.z[d] = jump.after[f]; });
+      } else {
+        this.z[i[step]] = zi[step];
+        this.z[j[step]] = zj[step];
+      }
     }
     this.computeGradient();
     this.step = this.position < this.length ? this.stepAt(this.position) : null;
+    this.jump = this.jumps.has(this.position) ? this.jumpHere(this.jumps.get(this.position)) : null;
+    this.pair = this.jump ? null : this.step;
     this.thresholds = this.computeThresholds();
   }
 
@@ -149,6 +160,40 @@ class Replay {
     const step = {};
     for (const [name, values] of Object.entries(this.columns)) step[name] = values[k];
     return step;
+  }
+
+  /** What a Newton step changes here: multipliers, and gradients as distances from the mean of the free in their group. */
+  jumpHere(jump) {
+    const { indices, after } = jump;
+    const before = indices.map((d) => this.z[d]);
+    const change = after.map((value, f) => value - before[f]);
+    const gradients = indices.map((d) => this.gradient[d]);
+    const later = gradients.map((value, f) => value + this.productWith(indices, change, indices[f]));
+    return { ...jump, before, change, apart: [gradients, later].map((values) => this.centred(indices, values)) };
+  }
+
+  /** The entry of one dual index in H times a change of some. */
+  productWith(indices, change, d) {
+    const { sample, label, coupling, diagonal } = this.dual;
+    const [row, couplings] = [sample[d] * this.centres.length, coupling[label[d]]];
+    let sum = 0;
+    indices.forEach((e, f) => {
+      sum += change[f] * (couplings[label[e]] * this.gram[row + sample[e]] + (e === d && diagonal ? diagonal[d] : 0));
+    });
+    return sum;
+  }
+
+  /** Values of some dual indices, less the mean of their group. */
+  centred(indices, values) {
+    const totals = new Map();
+    indices.forEach((d, f) => {
+      const [sum, count] = totals.get(this.dual.group[d]) ?? [0, 0];
+      totals.set(this.dual.group[d], [sum + values[f], count + 1]);
+    });
+    return values.map((value, f) => {
+      const [sum, count] = totals.get(this.dual.group[indices[f]]);
+      return value - sum / count;
+    });
   }
 
   /** gradient = H z + p, from the multipliers and the Gram matrix of the samples. */
@@ -188,9 +233,9 @@ class Replay {
     return this.z[d] > this.lo[d];
   }
 
-  /** The two thresholds of the group that the step works in (at the end: of the group that is violated most). */
+  /** The two thresholds of the group that the pair is in (otherwise of the group that is violated most). */
   computeThresholds() {
-    if (this.step) return this.groupThresholds(this.step.group);
+    if (this.pair) return this.groupThresholds(this.pair.group);
     const all = Array.from({ length: this.groups }, (_, g) => this.groupThresholds(g));
     return all.reduce((worst, one) => (one.violation > worst.violation ? one : worst));
   }

@@ -59,13 +59,21 @@ class StepList {
     const [number, pair, result] = row.children;
     const { replay } = this;
     if (position === replay.length) {
+      row.classList.remove("player-newton");
       number.textContent = "end";
       pair.textContent = replay.trace.status ?? "";
       result.textContent = `gap ${replay.gapText(position, 2)}`;
       return;
     }
-    const step = replay.stepAt(position);
     number.textContent = position + 1;
+    const jump = replay.jumps.get(position);
+    row.classList.toggle("player-newton", jump !== undefined);
+    if (jump) {
+      pair.textContent = `Newton: ${jump.indices.length} free`;
+      result.textContent = jumpEnd(replay, jump);
+      return;
+    }
+    const step = replay.stepAt(position);
     pair.textContent = `↑${replay.name(step.i)} ↓${replay.name(step.j)}`;
     result.textContent = `t ${readableNumber(step.step, 2)}, ${shortStop(replay, step)}`;
   }

@@ -69,14 +69,31 @@ class Travel {
     const at = Array.from({ length: replay.groups }, () => [0, 0]);
     replay.trace.z0.forEach((z, d) => [0, 1].forEach((axis) => { at[group[d]][axis] += z * points[sample[d]][axis]; }));
     const ways = at.map((place) => [{ step: 0, at: [...place] }]);
-    const { i, j, z_i_before: before, z_i_after: after } = replay.columns;
+    const { i, j, z_i_before: before, z_i_after: after, z_j_after: afterJ } = replay.columns;
+    const z = [...replay.trace.z0];
     for (let k = 0; k < replay.length; k += 1) {
+      const jump = replay.jumps.get(k);
+      if (jump) {
+        this.#jump(jump, z, at, points).forEach((g) => ways[g].push({ step: k + 1, at: [...at[g]] }));
+        continue;
+      }
+      [z[i[k]], z[j[k]]] = [after[k], afterJ[k]];
       const [moved, t] = [group[i[k]], after[k] - before[k]];
       const [towards, from] = [points[sample[i[k]]], points[sample[j[k]]]];
       at[moved] = at[moved].map((value, axis) => value + t * (towards[axis] - from[axis]));
       ways[moved].push({ step: k + 1, at: [...at[moved]] });
     }
     return ways;
+  }
+
+  /** Takes a Newton step from the multipliers z and the places `at`, in place; the groups that it moves. */
+  #jump({ indices, after }, z, at, points) {
+    const { sample, group } = this.replay.dual;
+    indices.forEach((d, f) => {
+      at[group[d]] = at[group[d]].map((value, axis) => value + (after[f] - z[d]) * points[sample[d]][axis]);
+      z[d] = after[f];
+    });
+    return new Set(indices.map((d) => group[d]));
   }
 
   /** Shows the position that the replay is at. */
@@ -137,8 +154,9 @@ class Travel {
   #drawPlane() {
     const { replay, feature, status } = this;
     const items = feature.points.map(([x, y], m) => ({ x, y, label: replay.labels[m], status: status[m] ?? 0, size: 0 }));
-    const pair = replay.step ? [replay.step.i, replay.step.j].map((d) => feature.points[replay.dual.sample[d]]) : [];
-    const makers = pair.map((at) => ({ at, share: 0.4 }));
+    const { pair, jump } = replay;
+    const moved = pair ? [pair.i, pair.j] : jump ? jump.indices : [];
+    const makers = moved.map((d) => ({ at: feature.points[replay.dual.sample[d]], share: pair ? 0.4 : 0.1 }));
     this.plane ??= new FeaturePlane(this.planeHost);
     const before = (ctx, place, look) => paintWays(ctx, look, place, feature.ways, replay.position, this.model.owners);
     this.plane.set({ items, axes: this.axes, geometry: { ...feature.geometry, makers }, before });
