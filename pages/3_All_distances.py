@@ -54,7 +54,9 @@ def choose(space: Workspace) -> bool:
         controls.kernel(space)
     with parameters:
         controls.kernel_parameters(space, side_by_side=True)
-    shown = (controls.rule_and_newton, controls.mu) if stepping else (controls.decision_rule, controls.prototypes)
+    shown = (
+        (controls.rule_and_newton, controls.mu) if stepping else (controls.decision_rule, controls.prototypes)
+    )
     for column, show in zip(rest, shown, strict=True):
         with column:
             show(space)

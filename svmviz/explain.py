@@ -171,7 +171,7 @@ class _Teller:
         second = self._change(step.z_j_before, step.z_j_after, step.hi_j)
         changes = f"{i} {first}, {j} {second}."
         if step.blocked == "none":
-            return f"The minimum along the pair is {short(step.unclipped)} away, inside the box: {changes}"
+            return f"The minimum is {short(step.unclipped)} away, inside the box: {changes}"
         stops = {
             "i": f"{i} reaches {_bound(step.hi_i)}",
             "j": f"{j} reaches {_bound(step.lo_j)}",

@@ -18,7 +18,7 @@ from svmviz.trace import Trace, record
 from svmviz.ui import lesson, recorders, results
 from svmviz.ui.workspace import RULES, Workspace
 from tests.test_fitting import estimator
-from tests.test_player import MACHINES, workspace_of
+from tests.test_player import JUMPERS, MACHINES, workspace_of
 
 
 @pytest.fixture(autouse=True)
@@ -89,6 +89,38 @@ def test_a_saved_trace_of_every_machine_is_opened(machine, example, changes, kin
     other.tol *= 0.1
     again = lesson.recording(other).trace
     assert again.steps[: len(run.trace.steps)] == run.trace.steps or machine == "ad_svm"
+
+
+@pytest.mark.parametrize(("machine", "example", "changes"), JUMPERS)
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_a_saved_trace_with_newton_steps_is_opened(machine, example, changes, kind):
+    space = workspace_of(machine, example, changes | {"newton": True})
+    trace = lesson.recording(space).trace
+    assert trace.has_newton_steps
+    other = loaded("xor")
+    lesson.open_trace(other, lesson.save_trace(space, kind))
+    assert other.newton
+    assert lesson.recording(other).trace.steps == trace.steps
+    other.newton = False
+    assert not lesson.recording(other).trace.has_newton_steps
+    lesson.open_trace(other, lesson.save_trace(other, kind))
+    assert not other.newton
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("name", ["moons", "spirals", "sine"])
+def test_with_newton_steps_a_run_is_shorter_and_the_race_as_it_was(name, rule):
+    space = loaded(name, rule=rule)
+    pairs = lesson.recording(space)
+    race = lesson.race(space)
+    space.newton = True
+    both = lesson.recording(space)
+    assert both is not pairs
+    assert both.trace.certificate.status == "optimal"
+    assert both.trace.certificate.iterations < pairs.trace.certificate.iterations
+    assert {key: trace.steps for key, trace in lesson.race(space).items()} == {
+        key: trace.steps for key, trace in race.items()
+    }
 
 
 def test_a_trace_of_an_unknown_machine_is_refused():

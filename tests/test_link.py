@@ -25,7 +25,20 @@ MACHINE = (
     "n_prototypes",
 )
 SETTINGS = (
-    *("kernel", "gamma", "degree", "coef0", "C", "epsilon", "tol", "rule", "task", "axes", "classes"),
+    *(
+        "kernel",
+        "gamma",
+        "degree",
+        "coef0",
+        "C",
+        "epsilon",
+        "tol",
+        "rule",
+        "newton",
+        "task",
+        "axes",
+        "classes",
+    ),
     *MACHINE,
 )
 
@@ -68,12 +81,24 @@ def test_features_and_classes_of_a_real_set_travel():
 def test_parameters_travel():
     space = drawn([[0, 0], [1, 2], [3, 1]], [0, 1, 5])
     space.kernel, space.gamma, space.degree, space.coef0 = "poly", 0.02, 5, -1.5
-    space.C, space.epsilon, space.rule = 1e5, 0.0, "platt"
+    space.C, space.epsilon, space.rule, space.newton = 1e5, 0.0, "platt", True
     space.axes, space.classes = ("width (cm)", "höhe"), ("yes & no", "b", "c", "d", "e", "f")
     back = opened(to_query(space))
     assert all(getattr(back, item) == getattr(space, item) for item in SETTINGS)
     assert back.labels.tolist() == [0, 1, 5]
     assert back.notice == ""
+
+
+def test_the_switch_for_newton_steps_travels_in_a_word():
+    space = Workspace()
+    space.load_preset("moons")
+    assert "newton" not in to_query(space)
+    space.newton = True
+    assert to_query(space) == "newton=on&preset=moons"
+    assert opened("preset=moons&newton=off").newton is False
+    broken = opened("preset=moons&newton=perhaps")
+    assert broken.newton is False
+    assert "could not be read" in broken.notice
 
 
 def test_the_machine_and_its_parameters_travel():
@@ -93,7 +118,7 @@ def test_every_setting_travels_to_the_last_digit():
         "kernel": "poly", "gamma": 1 / 3, "degree": 5, "coef0": -0.1234567891, "C": 1e3 / 7, "epsilon": 0.1 / 3,
         "tol": 1e-7 / 3, "rule": "platt", "pair": (1, 3), "classifier": "ad_svm", "regressor": "nu_svr",
         "loss": "squared", "nu": 2 / 7, "mu": 1 / 3, "beta": 1 / 3, "decision_rule": "nearest",
-        "pair_weights": {(0, 2): 1 / 3}, "n_prototypes": 2, "held_out": 0.1 / 3,
+        "pair_weights": {(0, 2): 1 / 3}, "n_prototypes": 2, "held_out": 0.1 / 3, "newton": True,
     }  # fmt: skip
     assert set(changed) == set(READERS)
     space = drawn([[0, 0], [1, 1], [2, 2]], [0, 1, 3])

@@ -75,10 +75,10 @@ def workspace_of(machine, example, changes):
     return space
 
 
-def recorded(machine, example, changes):
+def recorded(machine, example, changes, newton=False):
     """A recorded run of a machine and what the Player takes of it."""
     space = workspace_of(machine, example, changes)
-    run = lesson.record_run(space, "second_order")
+    run = lesson.record_run(space, "second_order", newton)
     assert run.message is None
     data, steps = player_data(space.scene(620, None), run.trace, rows=run.rows.tolist())
     return run, data, steps
@@ -98,6 +98,50 @@ def test_every_machine_can_be_sent(machine, example, changes):
         assert data["trace"]["names"][step.i] in text
         if data["trace"]["groups"]:
             assert f"Within {data['trace']['groups'][step.group]}" in text
+
+
+JUMPERS = [
+    *((name, "moons", {}) for name in CLASSIFIERS),
+    ("svc", "moons", {"kernel": "linear", "C": 100.0}),
+    ("svc", "moons", {"loss": "squared"}),
+    ("ad_svm", "three_classes", {"n_prototypes": 2, "mu": 0.2}),
+    *((name, "sine", {}) for name in REGRESSORS),
+]
+"""Machines whose runs have Newton steps when these are switched on."""
+
+
+@pytest.mark.parametrize(("machine", "example", "changes"), JUMPERS)
+def test_newton_steps_of_every_machine_can_be_sent(machine, example, changes):
+    run, data, table = recorded(machine, example, changes, newton=True)
+    steps = run.trace.steps
+    assert json.loads(json.dumps(data, allow_nan=False)) == json.loads(json.dumps(data))
+    assert len(table) == len(steps)
+    assert np.isfinite(table.to_numpy(dtype=float)).all() or not np.isfinite(run.trace.certificate.gap)
+    jumps = data["trace"]["jumps"]
+    assert [jump["position"] for jump in jumps] == [k for k, s in enumerate(steps) if s.kind == "newton"]
+    assert jumps
+    for jump in jumps:
+        k = jump["position"]
+        step = steps[k]
+        assert (jump["indices"], jump["after"], jump["blocked"]) == (step.indices, step.z_after, step.blocked)
+        assert (table["i"][k], table["group"][k]) == (-1, -1)
+        assert table["objective_after"][k] == step.objective_after
+        assert f"Newton step: {len(step.indices)} multipliers" in data["trace"]["sentences"][k]
+        assert all(data["trace"]["names"][d] in data["trace"]["sentences"][k] for d in step.blocked[:2])
+    assert recorded(machine, example, changes)[1]["trace"]["jumps"] == []
+
+
+def test_two_prototypes_jump_to_a_smaller_distance():
+    run, data, _ = recorded("mu_svm", "moons", {}, newton=True)
+    trace = run.trace
+    K = trace.hessian().K
+    for jump in data["trace"]["jumps"]:
+        k = jump["position"]
+        before, after = (
+            ad_svm.read(trace.problem, trace.multipliers(p), K).distances()[0, 1] for p in (k, k + 1)
+        )
+        if short(trace.steps[k].objective_before, 13) != short(trace.steps[k].objective_after, 13):
+            assert f"Distance {apart(before, after)[0][:5]}" in data["trace"]["sentences"][k]
 
 
 def test_the_sentence_of_a_prototype_says_how_far_it_moves():

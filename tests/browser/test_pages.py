@@ -261,6 +261,56 @@ def test_the_race_shows_three_rules(visit):
     assert page.locator("[role=dialog] table.result tr").count() == 4
 
 
+def test_newton_steps_can_be_switched_on_watched_and_opened_again(visit):
+    page = visit(f"{LESSON}?preset=moons")
+    pairs = page.evaluate("() => findStage().svmviz.last")
+    page.get_by_text("Newton steps", exact=True).click()
+    page.wait_for_function("() => findStage().svmviz.replay.jumps.size > 0")
+    settled(page)
+    last = page.evaluate("() => findStage().svmviz.last")
+    assert last < pairs
+    first = page.evaluate("() => Math.min(...findStage().svmviz.replay.jumps.keys())")
+    page.evaluate("(k) => findStage().svmviz.jump(k - 1)", first)
+    page.mouse.move(*in_board(page, 0, 0))
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("(k) => findStage().svmviz.replay.position === k", arg=first)
+    wait_for_text(page, r"Newton step: \d+ multipliers are free")
+    multipliers = "() => [...findStage().svmviz.replay.z]"
+    before = page.evaluate(multipliers)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("(k) => findStage().svmviz.replay.position === k", arg=first + 1)
+    after = page.evaluate(multipliers)
+    assert sum(a != b for a, b in zip(before, after, strict=True)) > 2
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function("(k) => findStage().svmviz.replay.position === k", arg=first)
+    assert page.evaluate(multipliers) == before
+    page.get_by_role("button", name="Trace", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the trace as CSV").click()
+    saved = download.value.path().read_bytes()
+    other = visit(f"{LESSON}?preset=xor")
+    assert not other.get_by_role("checkbox", name="Newton steps").is_checked()
+    other.get_by_role("button", name="Trace", exact=True).click()
+    file = {"name": "a.csv", "mimeType": "text/csv", "buffer": saved}
+    other.locator("input[type=file]").set_input_files(file)
+    other.wait_for_function("(n) => findStage().svmviz.last === n", arg=last)
+    assert other.evaluate("() => Math.min(...findStage().svmviz.replay.jumps.keys())") == first
+    assert other.get_by_role("checkbox", name="Newton steps").is_checked()
+    assert other.locator(FAILURES).count() == 0
+
+
+def test_the_switch_for_newton_steps_is_on_every_page_that_plays(visit):
+    for path in ("Reduced_convex_hulls", "All_distances"):
+        page = visit(f"{path}?preset=moons&newton=on")
+        page.get_by_text("Step by step", exact=True).click()
+        page.wait_for_function("() => findStage()?.svmviz?.replay?.jumps.size > 0")
+        if path == "Reduced_convex_hulls":
+            page.get_by_role("button", name="Points", exact=True).click()
+        page.get_by_text("Newton steps", exact=True).click()
+        page.wait_for_function("() => findStage()?.svmviz?.replay?.jumps.size === 0")
+        assert page.locator(FAILURES).count() == 0
+
+
 def test_nothing_is_requested_from_outside(open_page, serve):
     url, outside = serve("app.py"), []
     page = open_page()
@@ -326,16 +376,20 @@ OVERFLOWING = """() => {
 
 
 @pytest.mark.parametrize("width", [1366, 1024])
-def test_every_sentence_fits_its_place(visit, width):
-    page = visit(LESSON, viewport={"width": width, "height": 768})
+@pytest.mark.parametrize("newton", ["off", "on"])
+def test_every_sentence_fits_its_place(visit, width, newton):
+    page = visit(f"{LESSON}?preset=moons&newton={newton}", viewport={"width": width, "height": 768})
     choose(page, "Example", "Spirals")
     page.wait_for_function("() => findStage().svmviz.samples?.length === 150")
     assert page.evaluate(OVERFLOWING) == []
 
 
 @pytest.mark.parametrize("machine", ["nu_svc", "mu_svm", "ad_svm", "mc_svm"])
-def test_every_sentence_of_every_machine_fits_its_place(visit, machine):
-    page = visit(f"{LESSON}?preset=wine&classifier={machine}", viewport={"width": 1024, "height": 768})
+@pytest.mark.parametrize("newton", ["off", "on"])
+def test_every_sentence_of_every_machine_fits_its_place(visit, machine, newton):
+    page = visit(
+        f"{LESSON}?preset=wine&classifier={machine}&newton={newton}", viewport={"width": 1024, "height": 768}
+    )
     page.wait_for_function("(n) => findStage().svmviz.meta.model?.machine === n", arg=machine)
     page.evaluate("() => document.fonts.ready")
     settled(page)

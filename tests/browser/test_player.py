@@ -8,7 +8,7 @@ import pytest
 from svmviz.machines import ad_svm, mc_svm, nu_svc, nu_svr
 from svmviz.machines.expansion import bias_interval, expand, midpoint
 from svmviz.ui.player import player_data
-from tests.test_player import MACHINES, classifier, recorded, regressor
+from tests.test_player import JUMPERS, MACHINES, classifier, recorded, regressor
 
 pytestmark = pytest.mark.browser
 
@@ -241,6 +241,131 @@ def test_prototypes_travel_where_their_weights_say(load, machine, example, chang
             )
             np.testing.assert_allclose(places, coef @ points, atol=1e-9)
             np.testing.assert_allclose(ways, coef @ points, atol=1e-9)
+
+
+# ---- Newton steps ------------------------------------------------------------------------------------
+
+
+def jumping(load, machine="svc", example="moons", changes=None, **options):
+    """A Player over a run with Newton steps, the run, and at which positions they are."""
+    run, data, _ = recorded(machine, example, changes or {}, newton=True)
+    scene = {key: data[key] for key in data if key not in ("trace", "model")}
+    page = load(run.trace, scene, rows=run.rows.tolist(), **options)
+    return page, run.trace, [k for k, step in enumerate(run.trace.steps) if step.kind == "newton"]
+
+
+@pytest.mark.parametrize(("machine", "example", "changes"), JUMPERS)
+def test_the_browser_jumps_as_python_does(load, machine, example, changes):
+    page, trace, jumps = jumping(load, machine, example, changes)
+    H = np.column_stack([trace.hessian().column(k) for k in range(trace.problem.n)])
+    positions = sorted({0, *jumps, *(k + 1 for k in jumps), len(trace.steps)})
+    looks = page.evaluate(
+        """(positions) => positions.map((k) => {
+          player.replay.seek(k);
+          const {z, gradient, pair, jump, step, objective} = player.replay;
+          return {z: [...z], gradient: [...gradient], pair: pair !== null, jump, step: step !== null,
+            objective: objective[k]};
+        })""",
+        positions,
+    )
+    for k, look in zip(positions, looks, strict=True):
+        z = trace.multipliers(k)
+        assert look["z"] == z.tolist()
+        gradient = H @ z + trace.problem.linear
+        np.testing.assert_allclose(look["gradient"], gradient, atol=1e-9)
+        assert look["objective"] == pytest.approx(0.5 * z @ (gradient + trace.problem.linear), abs=1e-9)
+        assert (look["pair"], look["jump"] is not None) == (
+            k not in jumps and k < len(trace.steps),
+            k in jumps,
+        )
+        if k not in jumps:
+            continue
+        step, jump = trace.steps[k], look["jump"]
+        free = list(step.indices)
+        np.testing.assert_allclose(jump["change"], trace.multipliers(k + 1)[free] - z[free], atol=1e-12)
+        for shown, position, spread in zip(
+            jump["apart"], (k, k + 1), (step.spread_before, step.spread_after), strict=True
+        ):
+            g = (H @ trace.multipliers(position) + trace.problem.linear)[free]
+            groups = trace.problem.group[free]
+            means = np.array([g[groups == group].mean() for group in groups])
+            np.testing.assert_allclose(shown, g - means, atol=1e-9)
+            assert np.abs(shown).max() == pytest.approx(spread, abs=1e-9)
+
+
+@pytest.mark.parametrize(("machine", "example", "changes"), JUMPERS)
+def test_newton_steps_are_drawn_forward_and_back(load, machine, example, changes):
+    page, trace, jumps = jumping(load, machine, example, changes)
+    seen = {}
+    for k in sorted({0, jumps[0] - 1, *jumps[:3], jumps[0] + 1, jumps[-1], len(trace.steps)}):
+        jump(page, k)
+        seen[k] = page.evaluate(PICTURES)
+    for k in reversed(seen):
+        jump(page, k)
+        assert page.evaluate(PICTURES) == seen[k], k
+    jump(page, jumps[0])
+    button(page, "next").click()
+    button(page, "back").click()
+    page.mouse.move(0, 0)
+    assert page.evaluate(PICTURES) == seen[jumps[0]]
+
+
+@pytest.mark.parametrize(("machine", "example", "changes"), TRAVELLERS)
+def test_prototypes_jump_where_their_weights_say(load, machine, example, changes):
+    page, trace, jumps = jumping(load, machine, example, changes)
+    for k in {*jumps, *(k + 1 for k in jumps), len(trace.steps)}:
+        jump(page, k)
+        coef = ad_svm.read(trace.problem, trace.multipliers(k), trace.hessian().K).coef
+        ways = page.evaluate(
+            "(k) => player.travel.input.ways.map((way) => way.filter(({step}) => step <= k).pop().at)", k
+        )
+        np.testing.assert_allclose(ways, coef @ trace.X, atol=1e-9)
+
+
+def test_a_newton_step_has_its_own_picture_row_and_marks(load):
+    page, trace, jumps = jumping(load)
+    title = page.locator(".player-charts h4").first
+    assert title.inner_text() == "The pair's own problem"
+    jump(page, jumps[0])
+    assert title.inner_text() == "The Newton step"
+    row = page.locator(".player-row[aria-selected=true]")
+    step = trace.steps[jumps[0]]
+    assert f"Newton: {len(step.indices)} free" in row.inner_text()
+    lines = page.evaluate("() => jumpNumbers(player.replay, player.replay.jump).map(({text}) => text)")
+    assert lines[0].startswith(f"now: {len(step.indices)} free")
+    assert ("all the way" in lines[2]) == (not step.blocked)
+    page.keyboard.press("ArrowRight")
+    assert position(page) == jumps[0] + 1
+    assert (jumps[0] + 1 in jumps) == (title.inner_text() == "The Newton step")
+    jump(page, len(trace.steps))
+    assert title.inner_text() == "The pair's own problem"
+
+
+def test_what_stops_a_newton_step_is_named(load):
+    page, _, _ = jumping(load)
+    words = page.evaluate(
+        """() => {
+          const {replay} = player;
+          const made = (blocked, slope = -1, curvature = 1) => ({
+            indices: [0, 1, 2, 3], after: [0, replay.hi[1], 0, 0], blocked, slope, curvature, fraction: 0.25,
+            spread: [1, 0.5],
+          });
+          const texts = [[], [0], [1], [0, 1], [0, 1, 2]].map((blocked) =>
+            [jumpEnd(replay, made(blocked)), jumpNumbers(replay, made(blocked))[2].text]);
+          return {texts, endless: jumpNumbers(replay, made([0], -1, 0)).map(({text}) => text),
+            names: [0, 1].map((d) => replay.name(d)), sign: replay.hi[1] > 0};
+        }"""
+    )
+    first, second = words["names"]
+    end = "C" if words["sign"] else "0"
+    assert words["texts"] == [
+        ["all the way", "all the way: the free have the same g"],
+        [f"0.25, {first} at 0", f"cut to 0.25: {first} reaches 0"],
+        [f"0.25, {second} at {end}", f"cut to 0.25: {second} reaches {end}"],
+        ["0.25, 2 at bounds", f"cut to 0.25: {first} and {second} reach bounds"],
+        ["0.25, 3 at bounds", f"cut to 0.25: {first} and 2 more reach bounds"],
+    ]
+    assert words["endless"][1:] == ["no minimum: the objective falls without end", f"until {first} reaches 0"]
 
 
 def test_the_feature_plane_takes_the_place_of_the_board_and_gives_it_back(load):

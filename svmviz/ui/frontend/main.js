@@ -73,10 +73,10 @@ function stageStyle() {
   return stageStyle.sheet;
 }
 
-/** After a choice in a list or on a slider the keys would stay there: the pointer brings them back. */
+/** After a choice in a list, on a slider or of a switch the keys would stay there: the pointer brings them back. */
 function releaseFocus() {
   const focused = document.activeElement;
-  if (focused?.matches('[role=combobox]:not([aria-expanded=true]), [role=slider], input[type=range]')) focused.blur();
+  if (focused?.matches('[role=combobox]:not([aria-expanded=true]), [role=slider], input[type=range], input[type=checkbox]')) focused.blur();
 }
 
 /** One mounted component. */
