@@ -95,12 +95,19 @@ class _Teller:
         return f"Step {step.number} of {len(self.trace.steps)}: {' '.join(parts)}"
 
     def _free_set(self, step: NewtonStep) -> str:
+        if step.only_rounding:
+            return (
+                f"Newton step: {len(step.indices)} multipliers are free, and the minimum over them has been "
+                "reached already."
+            )
         return (
             f"Newton step: {len(step.indices)} multipliers are free; their gradients lie up to "
             f"{short(step.spread_before)} from their mean{self._each(step)}."
         )
 
     def _jump(self, step: NewtonStep) -> str:
+        if step.only_rounding:
+            return "Solving the linear system once more changes no more than rounding."
         solving = "Solving one linear system moves them all at once"
         if not step.blocked:
             same = "equal" if step.spread_after <= 0.01 * self.trace.tol else (

@@ -127,6 +127,7 @@ def test_newton_steps_of_every_machine_can_be_sent(machine, example, changes):
         assert (table["i"][k], table["group"][k]) == (-1, -1)
         assert table["objective_after"][k] == step.objective_after
         assert f"Newton step: {len(step.indices)} multipliers" in data["trace"]["sentences"][k]
+        assert ("no more than rounding" in data["trace"]["sentences"][k]) == jump["rounding"]
         assert all(data["trace"]["names"][d] in data["trace"]["sentences"][k] for d in step.blocked[:2])
     assert recorded(machine, example, changes)[1]["trace"]["jumps"] == []
 

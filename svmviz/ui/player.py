@@ -140,6 +140,7 @@ def _jumps(trace: Trace) -> list[dict[str, Any]]:
             "slope": step.slope,
             "curvature": step.curvature,
             "spread": [step.spread_before, step.spread_after],
+            "rounding": step.only_rounding,
         }
         for position, step in enumerate(trace.steps)
         if isinstance(step, NewtonStep)

@@ -336,6 +336,10 @@ def test_sentences_of_newton_steps_carry_their_numbers(make):
             f"Step {step.number} of {len(trace.steps)}: Newton step: {len(step.indices)} multipliers are free"
         )
         assert text.startswith(start)
+        assert ("no more than rounding" in text) == step.only_rounding
+        if step.only_rounding:
+            assert step.spread_before < 1e-9
+            continue
         assert explain.short(step.spread_before) in text
         assert explain.short(step.objective_after) in text
         assert ("all the way" in text) == (not step.blocked)

@@ -12,8 +12,8 @@ function jumpStoppedBy(replay, { blocked, indices, after }) {
 
 /** Where a Newton step ended, as short as it goes. */
 function jumpEnd(replay, jump) {
-  const { blocked, indices, after, fraction } = jump;
-  if (!blocked.length) return "all the way";
+  const { blocked, indices, after, fraction, rounding } = jump;
+  if (!blocked.length) return rounding ? "only rounding" : "all the way";
   const where = blocked.length > 1
     ? `${blocked.length} at bounds`
     : `${replay.name(blocked[0])} at ${replay.boundName(after[indices.indexOf(blocked[0])])}`;
@@ -45,9 +45,11 @@ function paintFreeGradients(ctx, style, replay, jump, box) {
   const [before, after] = jump.apart;
   const order = jump.indices.map((_, f) => f).sort((a, b) => replay.slot[jump.indices[a]] - replay.slot[jump.indices[b]]);
   const most = Math.max(...before.map(Math.abs), ...after.map(Math.abs)) || 1;
+  const ticks = [-most, 0, most].map((value) => [value, readableNumber(value, 2)]);
+  ctx.font = style.font;
+  box.left = Math.max(box.left, 10 + Math.max(...ticks.map(([, text]) => ctx.measureText(text).width)));
   const y = new LinearScale(-1.15 * most, 1.15 * most, box.bottom, box.top);
   const axes = new Axes(box, new LinearScale(-0.7, order.length - 0.3, box.left, box.right), y);
-  const ticks = [-most, 0, most].map((value) => [value, readableNumber(value, 2)]);
   axes.draw(ctx, style, { xTicks: [], yTicks: ticks, yName: "g − mean" });
   ctx.fillStyle = style.muted;
   ctx.textAlign = "center";
@@ -175,7 +177,8 @@ function paintJumpOnBoard(ctx, style, frame, replay, jump, place) {
   const most = Math.max(...change.map(Math.abs)) || 1;
   const moved = indices.map((d, f) => ({ d, at: place(d), share: change[f] / most })).filter(({ share }) => share !== 0);
   const stopped = new Set(blocked);
-  const rings = moved.map(({ d, at }) => (stopped.has(d) ? { at, radius: 16, width: 4 } : { at, radius: 12, width: 2.25 }));
+  const thin = moved.length > 40 ? { radius: 10.5, width: 1.75 } : { radius: 12, width: 2.25 };
+  const rings = moved.map(({ d, at }) => ({ at, ...(stopped.has(d) ? { radius: 16, width: 4 } : thin) }));
   for (const halo of [true, false]) {
     ctx.strokeStyle = halo ? style.background : style.accent;
     for (const { at, radius, width } of rings) {
@@ -186,6 +189,7 @@ function paintJumpOnBoard(ctx, style, frame, replay, jump, place) {
     }
   }
   moved.forEach(({ at: [x, y], share }, k) => {
+    if (jump.rounding) return; // none that a person could see moves
     const way = share > 0 ? -1 : 1;
     const [y0, y1] = [y + way * rings[k].radius, y + way * (rings[k].radius + 9 + 15 * Math.sqrt(Math.abs(share)))];
     ctx.strokeStyle = style.background;

@@ -35,6 +35,7 @@ class PairChart extends LessonChart {
 
   /** Left the gradients of the free multipliers, right the objective along the Newton direction. */
   paintJump(ctx, style, jump, width, height) {
+    if (jump.rounding) return this.paintSentence(ctx, style, "The minimum is reached: only rounding is left.", width, height);
     const lines = jumpNumbers(this.replay, jump);
     const text = height - 17 * lines.length;
     const [middle, bottom] = [width * 0.47, text - 40];
@@ -67,6 +68,11 @@ class PairChart extends LessonChart {
   paintEnd(ctx, style, width, height) {
     const { status } = this.replay.trace;
     const text = status === "optimal" ? "No pair is left to improve." : `The run ends here: ${status}.`;
+    this.paintSentence(ctx, style, text, width, height);
+  }
+
+  /** Where there is nothing to draw. */
+  paintSentence(ctx, style, text, width, height) {
     haloText(ctx, style, text, width / 2, height / 2, { align: "center", colour: style.muted });
   }
 
