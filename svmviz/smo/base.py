@@ -163,7 +163,7 @@ class SMO(ABC):
                 self._take(loop)
 
     @abstractmethod
-    def _source(self, problem: DualProblem, z: Array) -> Source:
+    def _source(self, problem: DualProblem, z: Array, gradient: Array) -> Source:
         """What makes starts for other problems of a solution of this one."""
 
     def _change(self, **changed: float) -> Self:
@@ -205,7 +205,7 @@ class SMO(ABC):
         self._keep(solution.z, solution.gradient)
 
     def _keep(self, z: Array, gradient: Array) -> None:
-        self._kept = Kept(self._parameters, z, gradient, self._source(self._problem, z))
+        self._kept = Kept(self._parameters, z, gradient, self._source(self._problem, z, gradient))
 
     def _product(self, v: Array) -> Array:
         """H v without the added diagonal."""

@@ -25,8 +25,8 @@ class _SharesSMO(SMO):
 
     _everyone: Array | None = None
 
-    def _source(self, problem: DualProblem, z: Array) -> Source:
-        return Pieces(problem, z, self._product, self._of_everyone)
+    def _source(self, problem: DualProblem, z: Array, gradient: Array) -> Source:
+        return Pieces(problem, z, gradient, self._product, self._of_everyone)
 
     def _of_everyone(self) -> Array:
         if self._everyone is None:

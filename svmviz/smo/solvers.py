@@ -40,7 +40,7 @@ class _LossSMO(FunctionSMO):
         """
         return self._change(C=C)
 
-    def _source(self, problem: DualProblem, z: Array) -> Source:
+    def _source(self, problem: DualProblem, z: Array, gradient: Array) -> Source:
         return (Scaled if problem.is_bounded else Ray)(problem, z, self._product)
 
 
@@ -217,7 +217,7 @@ class SMOMultiClass(SMO):
         """
         return self._change(beta=beta)
 
-    def _source(self, problem: DualProblem, z: Array) -> Source:
+    def _source(self, problem: DualProblem, z: Array, gradient: Array) -> Source:
         return Scaled(problem, z, self._product)
 
 

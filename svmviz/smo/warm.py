@@ -17,10 +17,13 @@ from typing import Protocol
 
 import numpy as np
 
-from svmviz.problem import DualProblem
+from svmviz.problem import EPS, DualProblem
 
 Array = np.ndarray
 Product = Callable[[Array], Array]
+
+# How many multipliers at a bound are taken to be the next to leave it, for each free one of the group, and at least.
+NEXT, LEAST_NEXT = 1.0, 5.0
 
 
 class Source(Protocol):
@@ -78,77 +81,90 @@ class Ray:
 
 
 class Pieces:
-    """A point in pieces: for each group the free multipliers, those at the far bound, and those at zero.
+    """A solution whose groups each sum to a number of their own, in pieces whose images are known.
+
+    In units of the box every multiplier is a share between 0 and 1. When a group's total T rises, some shares move
+    the same part of their way to 1: the free ones; if they cannot take it all, also the zeros nearest to growing (see
+    `NEXT`); if that is not enough, all. When it falls, some shares shrink in proportion: the free ones, then also the
+    full ones nearest to shrinking, then all.
 
     Parameters
     ----------
     problem : DualProblem
         With boxes from 0 to a bound that a group has in common.
-    z : ndarray (n,)
+    z, gradient : ndarray (n,)
     product : callable
         H v for a vector v (n,).
     everyone : callable
-        The image of each group with all its multipliers at 1, (n_groups, n). Called only where the free multipliers
-        cannot take the change on their own.
+        The image of each group with all its multipliers at 1, (n_groups, n). Called only where the smaller pieces
+        will not do.
     """
 
     def __init__(
         self,
         problem: DualProblem,
         z: Array,
+        gradient: Array,
         product: Product,
         everyone: Callable[[], Array],
     ):
         far = far_bounds(problem)
-        self._shares = z / far
-        self._full = z == far
-        self._free = (z != 0) & ~self._full
-        self._starts, self._group, self._everyone = problem.starts, problem.group, everyone
-        of_free = self._shares * self._free
-        self._counts = np.array([self._sums(a) for a in (self._free, self._full, np.ones(problem.n))])
-        self._free_sums = self._sums(of_free)
-        self._images = np.array(
-            [group_images(problem, v, product) for v in (of_free, self._free, self._full)]
-        )
+        self._far, self._starts, self._group = far, problem.starts, problem.group
+        self._shares, self._everyone = z / far, everyone
+        full, zero = z == far, z == 0
+        free = ~(full | zero)
+        pull = gradient * np.sign(far)  # the lower, the nearer to growing
+        next_zero, next_full = self._nearest(zero, pull, free), self._nearest(full, -pull, free)
+        self._grow = [free, free | next_zero, free | zero]
+        self._shrink = [free, free | next_full, free | full]
+        pieces = [self._shares * free, full, free, next_zero, next_full]
+        self._images = np.array([group_images(problem, np.where(v, v, 0.0), product) for v in pieces])
+
+    def _nearest(self, chosen: Array, distance: Array, free: Array) -> Array:
+        """Of the chosen of each group those with the least distance, (n,) of bool."""
+        order = np.lexsort((np.where(chosen, distance, np.inf), self._group))
+        rank = np.empty(len(order), dtype=int)
+        rank[order] = np.arange(len(order)) - self._starts[self._group]
+        most = np.maximum(LEAST_NEXT, NEXT * self._sums(free))
+        return chosen & (rank < most[self._group])
 
     def _sums(self, values: Array) -> Array:
         return np.add.reduceat(values.astype(float), self._starts)
 
     def start(self, problem: DualProblem) -> tuple[Array, Array]:
-        """A feasible z for other sums and bounds, and H z.
-
-        The free multipliers shrink in proportion, or move the same share of their way to the bound. When they are all
-        at 0, those at the bound shrink in proportion; when they are all at the bound, those at zero grow alike.
-        """
+        """A feasible z for other sums and bounds, and H z."""
         far = far_bounds(problem)
         unit = far[self._starts]
-        shrink, lift, full, empty = self._coefficients(problem.sums / unit)
+        change = problem.sums / unit - self._sums(self._shares)
+        # What is only rounding moves nothing off its bound.
+        change[np.abs(change) <= 16 * EPS * self._sums(np.ones(problem.n))] = 0.0
+        up, lift = self._level(change, self._grow, 1 - self._shares)
+        down, drop = self._level(-change, self._shrink, self._shares)
+        z = self._shares.copy()
         group = self._group
-        shares = np.where(
-            self._free, np.minimum(shrink[group] * self._shares + lift[group], 1.0), empty[group]
-        )
-        shares[self._full] = full[group][self._full]
-        of_free, free_ones, full_ones = self._images
-        image = (unit * shrink) @ of_free + (unit * lift) @ free_ones + (unit * full) @ full_ones
-        if empty.any():
-            image += (unit * empty) @ (self._everyone() - free_ones - full_ones)
+        for level in range(3):
+            rising = self._grow[level] & (up == level)[group]
+            falling = self._shrink[level] & (down == level)[group]
+            z[rising] += (lift[group] * (1 - self._shares))[rising]
+            z[falling] *= (1 - drop[group])[falling]
+        of_free, full, free, next_zero, next_full = self._images
+        image = (unit * (1 - lift - drop)) @ of_free + (unit * lift) @ free + unit @ full
+        image += (unit * lift * (up == 1)) @ next_zero - (unit * drop * (down == 1)) @ next_full
+        if (up == 2).any():
+            image += (unit * lift * (up == 2)) @ (self._everyone() - full - free)
+        if (down == 2).any():
+            image -= (unit * drop * (down == 2)) @ full
         # Rounding only: 1 / mu times mu need not be 1.
-        return np.clip(shares * far, problem.lo, problem.hi), image
+        return np.clip(z * far, problem.lo, problem.hi), image
 
-    def _coefficients(self, totals: Array) -> tuple[Array, Array, Array, Array]:
-        """For each group with its new total: a free share x becomes shrink x + lift; what is full, what is empty."""
-        n_free, n_full, n = self._counts
-        n_empty = n - n_free - n_full
-        totals = np.minimum(totals, n)
-        left = np.clip(totals - n_full, 0.0, n_free)
+    def _level(self, change: Array, levels: list[Array], room: Array) -> tuple[Array, Array]:
+        """For each group the first level with room for the change, and the part of its room that this takes."""
+        rooms = np.array([self._sums(room * level) for level in levels])
+        level = np.minimum((rooms < change).sum(axis=0), 2)
+        there = np.take_along_axis(rooms, level[None], axis=0)[0]
         with np.errstate(divide="ignore", invalid="ignore"):
-            down = np.where(n_free > 0, left / self._free_sums, 0.0)
-            up = np.where(n_free > 0, (left - self._free_sums) / (n_free - self._free_sums), 0.0)
-            full = np.where(totals < n_full, totals / n_full, 1.0)
-            over = totals - n_full - n_free
-            empty = np.where((over > 0) & (n_empty > 0), over / n_empty, 0.0)
-        lift = np.clip(up, 0.0, 1.0)
-        return np.where(lift > 0, 1 - lift, np.minimum(down, 1.0)), lift, full, np.minimum(empty, 1.0)
+            part = np.where((change > 0) & (there > 0), change / there, 0.0)
+        return level, np.minimum(part, 1.0)
 
 
 def far_bounds(problem: DualProblem) -> Array:
