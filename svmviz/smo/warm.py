@@ -109,7 +109,7 @@ class Pieces:
         everyone: Callable[[], Array],
     ):
         far = far_bounds(problem)
-        self._far, self._starts, self._group = far, problem.starts, problem.group
+        self._starts, self._group = problem.starts, problem.group
         self._shares, self._everyone = z / far, everyone
         full, zero = z == far, z == 0
         free = ~(full | zero)
@@ -140,22 +140,25 @@ class Pieces:
         change[np.abs(change) <= 16 * EPS * self._sums(np.ones(problem.n))] = 0.0
         up, lift = self._level(change, self._grow, 1 - self._shares)
         down, drop = self._level(-change, self._shrink, self._shares)
-        z = self._shares.copy()
         group = self._group
-        for level in range(3):
-            rising = self._grow[level] & (up == level)[group]
-            falling = self._shrink[level] & (down == level)[group]
-            z[rising] += (lift[group] * (1 - self._shares))[rising]
-            z[falling] *= (1 - drop[group])[falling]
-        of_free, full, free, next_zero, next_full = self._images
-        image = (unit * (1 - lift - drop)) @ of_free + (unit * lift) @ free + unit @ full
-        image += (unit * lift * (up == 1)) @ next_zero - (unit * drop * (down == 1)) @ next_full
-        if (up == 2).any():
-            image += (unit * lift * (up == 2)) @ (self._everyone() - full - free)
-        if (down == 2).any():
-            image -= (unit * drop * (down == 2)) @ full
+        rising, falling = np.choose(up[group], self._grow), np.choose(down[group], self._shrink)
+        shares = self._shares + np.where(rising, lift[group] * (1 - self._shares), 0.0)
+        shares *= np.where(falling, 1 - drop[group], 1.0)
+        image = self._image(unit, up, lift, down, drop)
         # Rounding only: 1 / mu times mu need not be 1.
-        return np.clip(z * far, problem.lo, problem.hi), image
+        return np.clip(shares * far, problem.lo, problem.hi), image
+
+    def _image(self, unit: Array, up: Array, lift: Array, down: Array, drop: Array) -> Array:
+        """H z for what `start` makes of the shares: the level and the part of each group, up and down."""
+        of_free, full, free, next_zero, next_full = self._images
+        lift, drop = unit * lift, unit * drop
+        image = (unit - lift - drop) @ of_free + lift @ free + unit @ full
+        image += (
+            (lift * (up == 1)) @ next_zero - (drop * (down == 1)) @ next_full - (drop * (down == 2)) @ full
+        )
+        if (up == 2).any():
+            image += (lift * (up == 2)) @ (self._everyone() - full - free)
+        return image
 
     def _level(self, change: Array, levels: list[Array], room: Array) -> tuple[Array, Array]:
         """For each group the first level with room for the change, and the part of its room that this takes."""
