@@ -73,11 +73,13 @@ class Ray:
         self._z, self._image = z, product(z)
 
     def start(self, problem: DualProblem) -> tuple[Array, Array]:
-        """The multiple with the lowest objective."""
-        curvature = float(self._z @ (self._image + problem.diagonal * self._z))
-        best = -float(problem.linear @ self._z) / curvature if curvature > 0 else 1.0
-        factor = max(0.0, best) if np.isfinite(best) else 1.0
-        return factor * self._z, factor * self._image
+        """The multiple with the lowest objective; zero where there is none, as after a run that ran away."""
+        with np.errstate(all="ignore"):
+            curvature = float(self._z @ (self._image + problem.diagonal * self._z))
+            best = -float(problem.linear @ self._z) / curvature if curvature > 0 else 0.0
+        if not 0 < best < np.inf:
+            return np.zeros(problem.n), np.zeros(problem.n)
+        return best * self._z, best * self._image
 
 
 class Pieces:

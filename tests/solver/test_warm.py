@@ -224,6 +224,26 @@ def test_C_over_many_decades_and_back(case):
             assert_same_optimum(machine.minimize().certificate, cold)
 
 
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("case", ["SVC squared", "SVR squared", "one-class", "MC-SVM", "AD-SVM"])
+def test_a_kernel_that_is_not_positive_semidefinite(case):
+    """Where the objective has no minimum a run may end anywhere; what comes after it is sound again."""
+    case = CASES[case]
+    name, low, high = case.grid
+    made = {**case.data(40, np.random.default_rng(8)), "kernel": "sigmoid"}
+    made["X"] = 3 * made["X"]
+    least = {"mu": 1 / 13, "C": 1e-3}.get(name, low)
+    machine = case.machine(**made, **{name: least})
+    for value in (1e3 if name == "C" else high, 1e2 if name == "C" else high, least):
+        change(machine, name, value)
+        machine.minimize()
+        assert np.isfinite(machine.alphas).all()
+    cold = case.machine(**made, **{name: least}).minimize().certificate
+    assert machine.certificate.status == cold.status == "stationary"
+    if name == "C":  # so small that the added diagonal makes up for the kernel
+        assert machine.certificate.objective == pytest.approx(cold.objective, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("case", "name", "bad", "message"),
     [
