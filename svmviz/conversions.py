@@ -30,7 +30,8 @@ from svmviz.errors import InvalidProblemError
 from svmviz.estimators import SVC, SVR, MuSVC, NuSVC, NuSVR
 from svmviz.estimators.base import Estimator
 from svmviz.estimators.pairwise import ClassPair
-from svmviz.gram import Hessian, gram_matrix
+from svmviz.gram import gram_matrix, kernel_rows
+from svmviz.hessian import Hessian
 from svmviz.machines import ad_svm, expansion, nu_svc, nu_svr, svc, svr
 from svmviz.problem import EPS, DualProblem
 from svmviz.smo.loop import Options, Solution, minimize
@@ -40,7 +41,7 @@ Target = TypeVar("Target", bound=Estimator)
 
 CLASSIFIERS = (SVC, NuSVC, MuSVC)
 REGRESSORS = (SVR, NuSVR)
-_SHARED = ("kernel", "degree", "gamma", "coef0", "max_iter", "selection", "newton")
+_SHARED = ("kernel", "degree", "gamma", "coef0", "max_iter", "selection", "newton", "shrinking", "cache_size")
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,7 @@ def _convert_classifier(model: Any, target: Any, X: Array, y: Array, K: Array) -
     target.classes_ = classes
     solution = _standing(form.problem, form.z, K, model, target)
     if isinstance(target, MuSVC):
-        target._read_prototypes(X, K, np.arange(2), form.problem, solution)
+        target._read_prototypes(X, kernel_rows(K), np.arange(2), form.problem, solution)
         target._read_function(separation.bias / separation.half, 1 / separation.half)
         return
     bias, plain = separation.bias, _svc_form(separation)

@@ -1,4 +1,4 @@
-"""Columns of the Hessian H_ij = M[l_i, l_j] k(x_m(i), x_m(j)) + [i = j] d_i, from a Gram matrix."""
+"""Gram matrices: whole, or row by row as far as memory allows."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ from functools import cached_property
 
 import numpy as np
 
+from svmviz.checks import check_number
 from svmviz.errors import InvalidProblemError
-from svmviz.kernels import Kernel, is_positive_semidefinite
-from svmviz.problem import EPS, LARGEST, DualProblem
+from svmviz.kernels import Kernel, is_exactly_symmetric, is_positive_semidefinite
+from svmviz.problem import LARGEST
 
 Array = np.ndarray
 
 
 # Numbers handled at once when a whole Gram matrix is looked at: temporaries stay small beside it.
 BLOCK = 2**18
-# Rows of the Gram matrix that a Newton phase may keep a copy of, in numbers (32 MB); more are gathered as needed.
-KEPT = 2**22
+# Default size of the cache, in MB, as in scikit-learn.
+CACHE_SIZE = 200.0
+# Up to so many samples the whole matrix costs less than the calls that fetch its rows in parts.
+SMALL = 256
+# However small the cache, a pair and the rows fetched with it must fit.
+FEWEST_ROWS = 64
 
 
 def kernel_values(kernel: Kernel, A: Array, B: Array) -> Array:
@@ -68,187 +73,243 @@ def gram_matrix(kernel: Kernel, X: Array) -> Array:
     return K
 
 
-class Hessian:
-    """H of a dual problem, column by column, over a Gram matrix that is held whole.
-
-    Nothing of the size of H itself is ever made: where the coupling is diagonal and every sample has an index for
-    every label (MC-SVM), a column is one row of K on every `n_labels`-th place, and zero elsewhere.
+class KernelRows:
+    """Rows k(x_i, .) over the training samples, by number.
 
     Parameters
     ----------
-    problem : DualProblem
-    K : ndarray (n_samples, n_samples)
-        Symmetric kernel values.
-    positive_semidefinite : bool, optional
-        What is known of K; looked at with a Cholesky factor when None and asked for.
+    kernel : Kernel
+    X : ndarray (n, d)
+        The samples; kernel values (n, n) where the kernel is precomputed.
+    cache_size : float, default 200
+        Memory for rows, in MB (2^20 bytes); at least 64 rows are kept.
 
     Attributes
     ----------
-    diagonal : ndarray (n,)
-        That of H.
-    used : int
-        Kernel values read so far: n_samples for every row of K that a step or a product needs.
+    positive_semidefinite : bool
+        Whether the whole matrix is; where that is not known of the kernel it is looked at with a Cholesky factor,
+        and taken not to be where the matrix does not fit in the cache.
+    computed : int
+        Kernel values computed so far.
+
+    Raises
+    ------
+    InvalidProblemError
+        When a value is not finite or the kernel is not symmetric, as soon as that is seen.
     """
 
-    def __init__(self, problem: DualProblem, K: Array, positive_semidefinite: bool | None = None):
-        self.problem = problem
-        self.K = K
-        self.used = 0
-        self._positive_semidefinite = positive_semidefinite
-        self._in_order = np.array_equal(problem.sample, np.arange(len(K)))
-        self._plain = self._in_order and len(problem.coupling) == 1 and problem.coupling[0, 0] == 1.0
-        self._strips = self._find_strips()
-        self._has_diagonal = bool(problem.diagonal.any())
-        own = problem.coupling[problem.label, problem.label]
-        self.diagonal = own * np.diagonal(K)[problem.sample] + problem.diagonal
-        self._buffer = np.empty(len(K))
+    def __init__(self, kernel: Kernel, X: Array, cache_size: float = CACHE_SIZE):
+        n = len(X)
+        fit = int(check_number("cache_size", cache_size) * 2**20 // (8 * max(1, n)))
+        self.computed = 0
+        self._kernel: Kernel | None = kernel
+        self._X = X
+        self._known_definite = kernel.positive_semidefinite is True
+        self._fits = fit >= n or kernel.name == "precomputed"
+        if self._fits and (n <= SMALL or kernel.positive_semidefinite is None):
+            self._own(gram_matrix(kernel, X))
+            self.computed = n * n
+            return
+        self._is_exact = is_exactly_symmetric(kernel, X)
+        self._values = np.empty((n if self._fits else min(n, max(FEWEST_ROWS, fit)), n))
+        # Place of each sample's row, -1 where there is none: a plain list, since it is read one by one.
+        self._slot = [-1] * n
+        # The samples whose rows are there, in the order of the places; of their coming where each has its own.
+        self._owner = np.full(len(self._values), -1)
+        self._filled = 0
+        self._last_use = np.zeros(len(self._values), dtype=np.int64)
+        self._clock = 0
 
-    def _find_strips(self) -> list[slice] | None:
-        """Where the indices of each label are, when each holds all samples in order and no two are coupled."""
-        problem, n_labels = self.problem, len(self.problem.coupling)
-        diagonal = np.array_equal(problem.coupling, np.diag(np.diagonal(problem.coupling)))
-        if n_labels < 2 or not diagonal or problem.n != n_labels * len(self.K):
-            return None
-        samples, labels = np.divmod(np.arange(problem.n), n_labels)
-        if not (np.array_equal(problem.sample, samples) and np.array_equal(problem.label, labels)):
-            return None
-        return [slice(label, None, n_labels) for label in range(n_labels)]
+    @classmethod
+    def of(cls, K: Array, positive_semidefinite: bool | None = None) -> KernelRows:
+        """Over a Gram matrix (n, n) that is there already and symmetric."""
+        rows = cls.__new__(cls)
+        rows.computed = 0
+        rows._kernel, rows._fits = None, True
+        rows._known_definite = positive_semidefinite is True
+        rows._own(K)
+        if positive_semidefinite is False:
+            rows.positive_semidefinite = False
+        return rows
 
-    @cached_property
-    def _coupled(self) -> Array:
-        """Row l: the coupling of label l with the label of every dual index, (n_labels, n)."""
-        return self.problem.coupling[:, self.problem.label]
+    def _own(self, K: Array) -> None:
+        self._values = K
+        self._slot = list(range(len(K)))
+        self._owner = np.arange(len(K))
+        self._filled = len(K)
 
-    def with_problem(self, problem: DualProblem) -> Hessian:
-        """The Hessian of another problem over the same Gram matrix."""
-        return Hessian(problem, self.K, self._positive_semidefinite)
+    def __len__(self) -> int:
+        return len(self._slot)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether every row is there."""
+        return self._filled == len(self._slot)
+
+    @cached_property
     def positive_semidefinite(self) -> bool:
-        """Whether K, and so H (a Schur product with M), is positive semidefinite."""
-        if self._positive_semidefinite is None:
-            self._positive_semidefinite = is_positive_semidefinite(self.K)
-        return self._positive_semidefinite
+        """See the class."""
+        if self._known_definite:
+            return True
+        return self._fits and is_positive_semidefinite(self.whole())
 
-    def entry(self, i: int, j: int) -> float:
-        """H_ij."""
-        problem = self.problem
-        coupling = problem.coupling[problem.label[i], problem.label[j]]
-        value = float(coupling * self.K[problem.sample[i], problem.sample[j]])
-        return value + float(problem.diagonal[i]) if i == j else value
+    @cached_property
+    def diagonal(self) -> Array:
+        """k(x, x) of every sample, (n,)."""
+        if self._kernel is None or self.is_whole:
+            return np.diagonal(self._values).copy()
+        values = self._kernel.diagonal(self._X)
+        if not np.isfinite(values).all():
+            kernel_values(self._kernel, self._X[:1], self._X[:1])
+        return np.asarray(values, dtype=float)
 
-    def row(self, i: int, members: slice) -> Array:
-        """H[i, members] without the added diagonal. May be a view of K: not to be written to."""
-        problem = self.problem
-        if self._plain:
-            return self.K[i, members]
-        row = self.K[problem.sample[i]][problem.sample[members]]
-        row *= problem.coupling[problem.label[i]][problem.label[members]]
-        return row
+    @property
+    def is_known_definite(self) -> bool:
+        """Whether the matrix is positive semidefinite by its kernel, without a look at it."""
+        return self._known_definite
 
-    def column(self, i: int) -> Array:
-        """H[:, i], shape (n,), an array of its own."""
-        column = np.array(self.row(i, slice(None)))
-        column[i] += self.problem.diagonal[i]
-        return column
+    def has(self, i: int) -> bool:
+        """Whether the row of sample i need not be computed."""
+        return self._slot[i] >= 0
 
-    def add_step(self, gradient: Array, i: int, j: int, step: float) -> None:
-        """Add step * (H[:, i] - H[:, j]) to the gradient (n,) in place."""
-        problem, K, buffer = self.problem, self.K, self._buffer
-        sample_i, sample_j = problem.sample[i], problem.sample[j]
-        label_i, label_j = problem.label[i], problem.label[j]
-        self.used += 2 * len(K)
-        if self._strips is not None:
-            for sample, label, change in ((sample_i, label_i, step), (sample_j, label_j, -step)):
-                np.multiply(K[sample], change * problem.coupling[label, label], out=buffer)
-                gradient[self._strips[label]] += buffer
-        elif label_i == label_j:
-            np.subtract(K[sample_i], K[sample_j], out=buffer)
-            buffer *= step
-            ordered = buffer if self._in_order else buffer[problem.sample]
-            gradient += ordered if self._plain else ordered * self._coupled[label_i]
+    def row(self, i: int) -> Array:
+        """Row i, (n,): a view, good until the next row is fetched; not to be written to."""
+        slot = self._slot[i]
+        if slot < 0:
+            self.fetch(np.array([i]))
+            slot = self._slot[i]
+        if not self._fits:
+            self._clock += 1
+            self._last_use[slot] = self._clock
+        return self._values[slot]
+
+    def pair(self, i: int, j: int) -> tuple[Array, Array]:
+        """Rows i and j, (n,) each, as `row`."""
+        if not self._fits and (self._slot[i] < 0 or self._slot[j] < 0):
+            self.fetch(np.array([i, j] if i != j else [i]))
+        return self.row(i), self.row(j)
+
+    def fetch(self, samples: Array) -> None:
+        """Compute the rows of these samples (k,), all different, that are not there."""
+        slots = self._slot
+        missing = np.array([s for s in samples.tolist() if slots[s] < 0], dtype=int)
+        if not len(missing):
+            return
+        step = max(1, min(BLOCK // len(slots), len(self._values) // 2))
+        for first in range(0, len(missing), step):
+            self._compute(missing[first : first + step], samples)
+
+    def _compute(self, missing: Array, wanted: Array) -> None:
+        values = self._between(self._X[missing], self._X)
+        if not self._is_exact:
+            _make_symmetric(values, missing)
+            # Of a value that is there already the other row gets a copy: rounding must not tell the two apart.
+            there = self._owner[: self._filled]
+            places = there if self._fits else np.arange(self._filled)
+            values[:, there] = self._values[places[:, None], missing].T
+        if self._fits:
+            places = missing
+            self._owner[self._filled : self._filled + len(missing)] = missing
+            self._filled += len(missing)
         else:
-            gradient += step * (self.row(i, slice(None)) - self.row(j, slice(None)))
-        if self._has_diagonal:
-            gradient[i] += step * problem.diagonal[i]
-            gradient[j] -= step * problem.diagonal[j]
+            places = self._places(len(missing), wanted)
+            self._owner[places] = missing
+            self._clock += 1
+            self._last_use[places] = self._clock
+        self._values[places] = values
+        for sample, place in zip(missing.tolist(), places.tolist(), strict=True):
+            self._slot[sample] = place
 
-    def rows(self, indices: Array) -> Rows:
-        """The rows H[indices] in a form that multiplies, for the Newton phase."""
-        return Rows(self, indices)
+    def _between(self, A: Array, B: Array) -> Array:
+        assert self._kernel is not None
+        values = kernel_values(self._kernel, A, B)
+        self.computed += values.size
+        return values
 
-    def product(self, z: Array) -> Array:
-        """H z, shape (n,), with one product with K a label."""
-        problem = self.problem
-        samples = np.unique(problem.sample[z != 0])
-        self.used += len(self.K) * len(samples)
-        if self._plain and 2 * len(samples) > len(self.K):
-            return self.K @ z + problem.diagonal * z
-        spread = np.zeros((len(problem.coupling), len(self.K)))
-        np.add.at(spread, (problem.label, problem.sample), z)
-        values = problem.coupling @ _times_rows(spread[:, samples], self.K, samples)
-        return values[problem.label, problem.sample] + problem.diagonal * z
+    def _places(self, count: int, wanted: Array) -> Array:
+        """Where `count` new rows go: to free places, else to those of the rows used least recently."""
+        free = min(count, len(self._values) - self._filled)
+        places = np.arange(self._filled, self._filled + free)
+        self._filled += free
+        if free == count:
+            return places
+        # Rows that the same request wants are the last to go.
+        self._clock += 1
+        kept = [slot for slot in (self._slot[s] for s in wanted.tolist()) if slot >= 0]
+        self._last_use[kept] = self._clock
+        self._last_use[places] = self._clock
+        oldest = np.argpartition(self._last_use, count - free - 1)[: count - free]
+        for sample in self._owner[oldest].tolist():
+            self._slot[sample] = -1
+        return np.concatenate([places, oldest])
 
-    def gradient(self, z: Array) -> Array:
-        """H z + p, shape (n,)."""
-        return self.product(z) + self.problem.linear
+    def square(self, samples: Array) -> Array:
+        """k between these samples, (k, k), a copy."""
+        slots = samples if self.is_whole else [self._slot[s] for s in samples.tolist()]
+        if self.is_whole or min(slots, default=0) >= 0:
+            return self._values.take(slots, axis=0).take(samples, axis=1)
+        values = self._between(self._X[samples], self._X[samples])
+        _make_symmetric(values, np.arange(len(samples)))
+        return values
 
-    def rounding(self, z: Array) -> Array:
-        """Bound on the rounding error of each entry of `gradient`, shape (n,), for a positive semidefinite H.
+    def times(self, weights: Array, samples: Array) -> Array:
+        """weights (l, s) times the rows of these samples, (l, n).
 
-        n EPS / 2 times the sum of the sizes of the terms, where |H_ij| is at most sqrt(H_ii H_jj).
+        By blocks, since a copy of the rows may be as large as the matrix. Rows that do not fit in the cache are
+        computed, used and forgotten: they must not push out those that the pairs need.
         """
-        root = np.sqrt(np.maximum(self.diagonal, 0.0))
-        sizes = root * float(root @ np.abs(z)) + np.abs(self.problem.linear)
-        return 0.5 * EPS * (self.problem.n + 2) * sizes
+        n = len(self)
+        if self._fits and not self.is_whole:
+            self.fetch(samples)
+        if self.is_whole and 2 * len(samples) > n:
+            spread = np.zeros((len(weights), n))
+            spread[:, samples] = weights
+            return spread @ self._values
+        step = max(1, BLOCK // n)
+        if len(samples) <= step:
+            return weights @ self._passing(samples)
+        sums = np.zeros((len(weights), n))
+        for first in range(0, len(samples), step):
+            block = slice(first, first + step)
+            sums += weights[:, block] @ self._passing(samples[block])
+        return sums
+
+    def _passing(self, samples: Array) -> Array:
+        """Rows (k, n), a copy, without a place in the cache for those that have none."""
+        if self._fits:
+            return self._values.take(samples, axis=0)
+        slots = np.array([self._slot[s] for s in samples.tolist()], dtype=int)
+        there = slots >= 0
+        values = np.empty((len(samples), len(self)))
+        values[there] = self._values[slots[there]]
+        values[~there] = self._between(self._X[samples[~there]], self._X)
+        return values
+
+    def whole(self) -> Array:
+        """The Gram matrix (n, n), not to be written to.
+
+        Raises
+        ------
+        InvalidProblemError
+            When it does not fit in the cache.
+        """
+        if not self._fits:
+            raise InvalidProblemError("The Gram matrix does not fit in the cache: raise cache_size.")
+        self.fetch(np.arange(len(self)))
+        return self._values
 
 
-class Rows:
-    """The rows H[indices] of a Hessian, multiplied by blocks of rows of K that are never held all at once.
-
-    Parameters
-    ----------
-    hessian : Hessian
-    indices : ndarray (f,) of int
-        Dual indices.
-    """
-
-    def __init__(self, hessian: Hessian, indices: Array):
-        problem, K = hessian.problem, hessian.K
-        self.hessian, self.indices = hessian, indices
-        self.samples, self.place = np.unique(problem.sample[indices], return_inverse=True)
-        hessian.used += len(self.samples) * len(K)
-        few = len(self.samples) * len(K) <= KEPT
-        self._kept = K[self.samples] if few else None
-
-    def square(self) -> Array:
-        """H[indices, indices], (f, f), an array of its own."""
-        problem, K = self.hessian.problem, self.hessian.K
-        samples, labels = problem.sample[self.indices], problem.label[self.indices]
-        square = K[samples[:, None], samples]
-        if len(problem.coupling) > 1 or problem.coupling[0, 0] != 1.0:
-            square *= problem.coupling[labels[:, None], labels]
-        square[np.diag_indices_from(square)] += problem.diagonal[self.indices]
-        return square
-
-    def image(self, chosen: Array, values: Array) -> Array:
-        """The sum of values[k] H[indices[chosen[k]]], (n,)."""
-        problem, K = self.hessian.problem, self.hessian.K
-        indices = self.indices[chosen]
-        spread = np.zeros((len(problem.coupling), len(self.samples)))
-        np.add.at(spread, (problem.label[indices], self.place[chosen]), values)
-        products = _times_rows(spread, K, self.samples) if self._kept is None else spread @ self._kept
-        sums = problem.coupling @ products
-        image = sums[0] if self.hessian._plain else sums[problem.label, problem.sample]
-        image[indices] += problem.diagonal[indices] * values
-        return image
+def kernel_rows(K: Array | KernelRows, positive_semidefinite: bool | None = None) -> KernelRows:
+    """Rows of a Gram matrix that is there already, or K itself where it is rows."""
+    return K if isinstance(K, KernelRows) else KernelRows.of(K, positive_semidefinite)
 
 
-def _times_rows(spread: Array, K: Array, samples: Array) -> Array:
-    """spread (l, s) times the rows K[samples], (l, n): by blocks, since a copy of the rows may be as large as K."""
-    step = max(1, BLOCK // len(K))
-    sums = np.zeros((len(spread), len(K)))
-    for first in range(0, len(samples), step):
-        block = slice(first, first + step)
-        sums += spread[:, block] @ K[samples[block]]
-    return sums
+def _make_symmetric(values: Array, samples: Array) -> None:
+    """Where rows (k, n) of these samples meet each other, both get the mean of the two values."""
+    inner = values[:, samples]
+    scale = float(np.abs(inner).max(initial=0.0))
+    difference = float(np.abs(inner - inner.T).max(initial=0.0))
+    if difference > 1e-8 * scale:
+        raise InvalidProblemError("The kernel is not symmetric: make k(a, b) equal to k(b, a).")
+    if difference:
+        values[:, samples] = 0.5 * (inner + inner.T)

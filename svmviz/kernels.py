@@ -352,6 +352,12 @@ def from_description(description: dict[str, Any]) -> Kernel:
     return kinds[description["name"]](**parameters)
 
 
+def is_exactly_symmetric(kernel: Kernel, X: Array) -> bool:
+    """Whether k(a, b) and k(b, a) between these samples are equal to the last bit, however they are computed."""
+    summed = isinstance(kernel, GaussianKernel) and X.shape[1] <= _DIRECT_FEATURES
+    return summed or isinstance(kernel, LaplacianKernel)
+
+
 def is_positive_semidefinite(K: Array) -> bool:
     """Whether a symmetric Gram matrix (n, n) is positive semidefinite up to rounding, by a Cholesky factor."""
     if len(K) == 0:

@@ -20,7 +20,8 @@ import numpy as np
 
 from svmviz import kernels
 from svmviz.errors import InvalidProblemError
-from svmviz.gram import Hessian, gram_matrix
+from svmviz.gram import gram_matrix
+from svmviz.hessian import Hessian
 from svmviz.kernels import Kernel
 from svmviz.problem import Certificate, DualProblem, Status
 from svmviz.smo import selection

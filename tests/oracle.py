@@ -7,7 +7,7 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
-from svmviz.gram import Hessian
+from svmviz.hessian import Hessian
 from svmviz.problem import DualProblem
 
 
@@ -20,9 +20,11 @@ class Optimum:
     solved: bool
 
 
-def dense(hessian: Hessian, n: int) -> np.ndarray:
-    """The whole Hessian, column by column."""
-    return np.array([hessian.column(i) for i in range(n)])
+def dense(hessian: Hessian) -> np.ndarray:
+    """The whole Hessian, entry by entry from the formula."""
+    problem, K = hessian.problem, hessian.K
+    coupling = problem.coupling[problem.label[:, None], problem.label]
+    return coupling * K[problem.sample[:, None], problem.sample] + np.diag(problem.diagonal)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svmviz.gram import Hessian
+from svmviz.hessian import Hessian
 from svmviz.kernels import make_kernel
 from svmviz.machines import ad_svm, svc, svr
 from svmviz.problem import DualProblem

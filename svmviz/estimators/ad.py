@@ -11,7 +11,7 @@ import numpy as np
 from svmviz.checks import check_choice, check_labels, check_number, check_samples
 from svmviz.errors import InvalidProblemError
 from svmviz.estimators.base import Classifier, KernelLike, ScoreClassifier, minimized
-from svmviz.gram import gram_matrix
+from svmviz.gram import KernelRows
 from svmviz.machines import ad_svm
 from svmviz.machines.expansion import group_multipliers
 from svmviz.problem import DualProblem
@@ -41,22 +41,22 @@ class _PrototypeClassifier(Classifier):
             mu = ad_svm.check_mu(mu, codes, n_prototypes)
         links = ad_svm.class_links(max(2, int(codes.max()) + 1), pair_weights)
         codes = self._encode(y)
-        kernel = self._start_fit(X)
-        K = gram_matrix(kernel, X)
-        prototype, owner = ad_svm.divide(K, codes, mu, n_prototypes)
+        self._start_fit(X)
+        rows = self._kernel_rows(X)
+        prototype, owner = ad_svm.divide(rows, codes, mu, n_prototypes)
         problem = ad_svm.dual_problem(prototype, mu, links[np.ix_(owner, owner)])
-        solution = minimized(problem, K, kernel, options)
-        self._read_prototypes(X, K, owner, problem, solution)
+        solution = minimized(problem, rows, options)
+        self._read_prototypes(X, rows, owner, problem, solution)
         return problem, solution
 
     def _read_prototypes(
-        self, X: Array, K: Array, owner: Array, problem: DualProblem, solution: Solution
+        self, X: Array, rows: KernelRows, owner: Array, problem: DualProblem, solution: Solution
     ) -> None:
-        """Keep what a solution says over the samples X with the Gram matrix K."""
+        """Keep what a solution says over the samples X with the rows of their Gram matrix."""
         self.prototype_class_ = owner
         self.cluster_ = np.empty(len(X), dtype=int)
         self.cluster_[problem.sample] = problem.group
-        self.prototypes_ = ad_svm.read(problem, solution.z, K)
+        self.prototypes_ = ad_svm.read(problem, solution.z, rows)
         self.certificate_ = solution.certificate
         self.support_ = np.flatnonzero(self.prototypes_.coef.any(axis=0))
         self.support_vectors_ = X[self.support_]
@@ -81,7 +81,7 @@ class ADSVC(_PrototypeClassifier, ScoreClassifier):
         the best speaks for its class.
     pair_weights : array (n_classes, n_classes), optional
         Weight of the squared distance of each two classes, in the order of `classes_`; default 1.
-    kernel, degree, gamma, coef0, tol, max_iter, selection, newton
+    kernel, degree, gamma, coef0, tol, max_iter, selection, newton, shrinking, cache_size
         As for `SVC`.
     stopping : "violation" or "thesis", default "violation"
         Which test ends the run: the second is the relative one of the thesis (3.2.20); see `svmviz.smo.stopping`.
@@ -122,6 +122,8 @@ class ADSVC(_PrototypeClassifier, ScoreClassifier):
         max_iter: int = -1,
         selection: str = "second_order",
         newton: bool = True,
+        shrinking: bool = True,
+        cache_size: float = 200.0,
         stopping: str = "violation",
     ):
         self.mu = mu
@@ -136,6 +138,8 @@ class ADSVC(_PrototypeClassifier, ScoreClassifier):
         self.max_iter = max_iter
         self.selection = selection
         self.newton = newton
+        self.shrinking = shrinking
+        self.cache_size = cache_size
         self.stopping = stopping
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -165,7 +169,7 @@ class MuSVC(_PrototypeClassifier):
     ----------
     mu : float, default 1.0
         Largest weight of a sample, from 1 over the size of the smaller class to 1.
-    kernel, degree, gamma, coef0, tol, max_iter, selection, newton
+    kernel, degree, gamma, coef0, tol, max_iter, selection, newton, shrinking, cache_size
         As for `SVC`.
     stopping : "violation" or "thesis", default "violation"
         Which test ends the run: the second is the relative one of the thesis (3.2.20); see `svmviz.smo.stopping`.
@@ -200,6 +204,8 @@ class MuSVC(_PrototypeClassifier):
         max_iter: int = -1,
         selection: str = "second_order",
         newton: bool = True,
+        shrinking: bool = True,
+        cache_size: float = 200.0,
         stopping: str = "violation",
     ):
         self.mu = mu
@@ -211,6 +217,8 @@ class MuSVC(_PrototypeClassifier):
         self.max_iter = max_iter
         self.selection = selection
         self.newton = newton
+        self.shrinking = shrinking
+        self.cache_size = cache_size
         self.stopping = stopping
 
     def fit(self, X: Any, y: Any) -> Self:

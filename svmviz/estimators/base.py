@@ -11,7 +11,8 @@ import numpy as np
 
 from svmviz.checks import check_labels, check_samples, check_targets, check_weights, column_names
 from svmviz.errors import InvalidProblemError, not_fitted
-from svmviz.gram import Hessian, kernel_values
+from svmviz.gram import KernelRows, kernel_values
+from svmviz.hessian import Hessian
 from svmviz.kernels import Kernel, is_positive_semidefinite, make_kernel
 from svmviz.machines.expansion import Expansion, expand
 from svmviz.problem import Certificate, DualProblem, Status
@@ -41,6 +42,8 @@ class Estimator(ABC):
     max_iter: int
     selection: str
     newton: bool
+    shrinking: bool
+    cache_size: float
 
     @classmethod
     def _parameter_names(cls) -> list[str]:
@@ -78,7 +81,7 @@ class Estimator(ABC):
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def _options(self) -> Options:
-        return Options(self.tol, self.max_iter, self.selection, self.newton)
+        return Options(self.tol, self.max_iter, self.selection, self.newton, shrinking=self.shrinking)
 
     def _training_samples(self, X: Any) -> Array:
         """Samples X (n, d) to train on; where they come with names, these are kept as `feature_names_in_`."""
@@ -98,6 +101,10 @@ class Estimator(ABC):
                 f"A precomputed kernel must be square, one row and column a sample, not {X.shape}."
             )
         return self._kernel
+
+    def _kernel_rows(self, X: Array) -> KernelRows:
+        """Rows of the Gram matrix of samples X (n, d): computed when they are needed, kept within `cache_size`."""
+        return KernelRows(self._kernel, X, self.cache_size)
 
     def _kernel_values(self, X: Any) -> Array:
         """k(x, support vectors), (n, n_support), for new samples."""
@@ -224,36 +231,36 @@ class Regressor(Estimator):
         return 1.0 - errors / spread
 
 
-def minimized(problem: DualProblem, K: Array, kernel: Kernel, options: Options) -> Solution:
-    """The solution of a problem over the Gram matrix K of a kernel.
+def minimized(problem: DualProblem, rows: KernelRows, options: Options) -> Solution:
+    """The solution of a problem over the rows of a Gram matrix.
 
     Raises
     ------
     InvalidProblemError
         When the box is open and the kernel so far from positive semidefinite that there is no minimum.
     """
-    hessian = Hessian(problem, K, kernel.positive_semidefinite)
+    hessian = Hessian(problem, rows)
     if not problem.is_bounded and not hessian.positive_semidefinite:
-        _check_minimum(problem, K)
+        _check_minimum(problem, rows)
     return minimize(problem, hessian, options)
 
 
-def _check_minimum(problem: DualProblem, K: Array) -> None:
+def _check_minimum(problem: DualProblem, rows: KernelRows) -> None:
     """Whether the added diagonal makes up for what the kernel lacks: K + D must be positive definite."""
     samples = np.unique(problem.sample)
-    diagonal = np.full(len(K), np.inf)
+    diagonal = np.full(len(rows), np.inf)
     np.minimum.at(diagonal, problem.sample, problem.diagonal)
-    if not is_positive_semidefinite(K[np.ix_(samples, samples)] + np.diag(diagonal[samples])):
+    if not is_positive_semidefinite(rows.square(samples) + np.diag(diagonal[samples])):
         raise InvalidProblemError(
             "With this kernel, which is not positive semidefinite, the squared loss has no minimum: "
             "choose the plain loss, another kernel, or a smaller C."
         )
 
 
-def solve(problem: DualProblem, K: Array, kernel: Kernel, options: Options) -> tuple[Expansion, Certificate]:
-    """Minimise a problem of one group over the Gram matrix K and read its decision function."""
-    solution = minimized(problem, K, kernel, options)
-    expansion = expand(problem, solution.z, solution.gradient, len(K))
+def solve(problem: DualProblem, rows: KernelRows, options: Options) -> tuple[Expansion, Certificate]:
+    """Minimise a problem of one group over the rows of a Gram matrix and read its decision function."""
+    solution = minimized(problem, rows, options)
+    expansion = expand(problem, solution.z, solution.gradient, len(rows))
     return expansion, solution.certificate.with_primal()
 
 

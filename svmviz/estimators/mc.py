@@ -8,7 +8,6 @@ import numpy as np
 
 from svmviz.checks import check_labels, check_weights
 from svmviz.estimators.base import KernelLike, ScoreClassifier, minimized
-from svmviz.gram import gram_matrix
 from svmviz.machines import mc_svm
 
 Array = np.ndarray
@@ -21,7 +20,7 @@ class MCSVC(ScoreClassifier):
     ----------
     beta : float, default 1.0
         Weight of the regulariser; 1 / C.
-    kernel, degree, gamma, coef0, tol, max_iter, selection, newton
+    kernel, degree, gamma, coef0, tol, max_iter, selection, newton, shrinking, cache_size
         As for `SVC`.
 
     Attributes
@@ -50,6 +49,8 @@ class MCSVC(ScoreClassifier):
         max_iter: int = -1,
         selection: str = "second_order",
         newton: bool = True,
+        shrinking: bool = True,
+        cache_size: float = 200.0,
     ):
         self.beta = beta
         self.kernel = kernel
@@ -60,6 +61,8 @@ class MCSVC(ScoreClassifier):
         self.max_iter = max_iter
         self.selection = selection
         self.newton = newton
+        self.shrinking = shrinking
+        self.cache_size = cache_size
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples X (n, d) with labels y (n,) of any type.
@@ -77,8 +80,8 @@ class MCSVC(ScoreClassifier):
         problem = mc_svm.dual_problem(
             codes, len(self.classes_), self.beta, check_weights(sample_weight, len(X))
         )
-        kernel = self._start_fit(X)
-        solution = minimized(problem, gram_matrix(kernel, X), kernel, options)
+        self._start_fit(X)
+        solution = minimized(problem, self._kernel_rows(X), options)
         coef = mc_svm.read(problem, solution.z, len(X))
         self.certificate_ = solution.certificate
         self.support_ = np.flatnonzero(coef.any(axis=0))

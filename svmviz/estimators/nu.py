@@ -9,8 +9,7 @@ import numpy as np
 from svmviz.checks import check_targets, check_weights
 from svmviz.estimators.base import KernelLike, Regressor, minimized
 from svmviz.estimators.pairwise import PairwiseClassifier
-from svmviz.gram import gram_matrix
-from svmviz.kernels import Kernel
+from svmviz.gram import KernelRows
 from svmviz.machines import nu_svc, nu_svr, svc
 from svmviz.machines.expansion import Expansion
 from svmviz.problem import Certificate
@@ -27,7 +26,7 @@ class NuSVC(PairwiseClassifier):
     nu : float, default 0.5
         At least this share of the samples are support vectors, at most this share errors. Above 0, and for every
         two classes at most twice the share of the smaller one.
-    kernel, degree, gamma, coef0, tol, max_iter, decision_function_shape, selection, newton
+    kernel, degree, gamma, coef0, tol, max_iter, decision_function_shape, selection, newton, shrinking, cache_size
         As for `SVC`.
 
     Attributes
@@ -54,6 +53,8 @@ class NuSVC(PairwiseClassifier):
         decision_function_shape: str = "ovr",
         selection: str = "second_order",
         newton: bool = True,
+        shrinking: bool = True,
+        cache_size: float = 200.0,
     ):
         self.nu = nu
         self.kernel = kernel
@@ -65,6 +66,8 @@ class NuSVC(PairwiseClassifier):
         self.decision_function_shape = decision_function_shape
         self.selection = selection
         self.newton = newton
+        self.shrinking = shrinking
+        self.cache_size = cache_size
 
     def _bounds(self, y: Array, weights: Array) -> Array:
         codes = np.unique(y, return_inverse=True)[1]
@@ -77,11 +80,11 @@ class NuSVC(PairwiseClassifier):
         return weights
 
     def _solve_two(
-        self, signs: Array, bounds: Array, K: Array, kernel: Kernel, options: Options
+        self, signs: Array, bounds: Array, rows: KernelRows, options: Options
     ) -> tuple[Expansion, Certificate]:
         problem = nu_svc.dual_problem(signs, self.nu, bounds)
-        solution = minimized(problem, K, kernel, options)
-        expansion = nu_svc.expand(problem, solution.z, solution.gradient, len(K))
+        solution = minimized(problem, rows, options)
+        expansion = nu_svc.expand(problem, solution.z, solution.gradient, len(rows))
         return expansion, solution.certificate
 
 
@@ -94,7 +97,7 @@ class NuSVR(Regressor):
         At most this share of the samples lies outside the tube, at least this share on or outside it; 0 to 1.
     C : float, default 1.0
         Upper bound on the multipliers.
-    kernel, degree, gamma, coef0, tol, max_iter, selection, newton
+    kernel, degree, gamma, coef0, tol, max_iter, selection, newton, shrinking, cache_size
         As for `SVC`.
 
     Attributes
@@ -123,6 +126,8 @@ class NuSVR(Regressor):
         max_iter: int = -1,
         selection: str = "second_order",
         newton: bool = True,
+        shrinking: bool = True,
+        cache_size: float = 200.0,
     ):
         self.nu = nu
         self.C = C
@@ -134,6 +139,8 @@ class NuSVR(Regressor):
         self.max_iter = max_iter
         self.selection = selection
         self.newton = newton
+        self.shrinking = shrinking
+        self.cache_size = cache_size
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples X (n, d) with targets y (n,).
@@ -149,8 +156,8 @@ class NuSVR(Regressor):
         targets = check_targets(y, X)
         bounds = svc.upper_bounds(self.C, len(X)) * check_weights(sample_weight, len(X))
         problem = nu_svr.dual_problem(targets, bounds, self.nu)
-        kernel = self._start_fit(X)
-        solution = minimized(problem, gram_matrix(kernel, X), kernel, options)
+        self._start_fit(X)
+        solution = minimized(problem, self._kernel_rows(X), options)
         expansion = nu_svr.expand(problem, solution.z, solution.gradient, len(X))
         self._take(X, expansion, solution.certificate)
         self.epsilon_ = nu_svr.epsilon(problem, solution.z, solution.gradient)

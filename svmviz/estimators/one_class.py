@@ -8,7 +8,6 @@ import numpy as np
 
 from svmviz.checks import check_weights
 from svmviz.estimators.base import Estimator, KernelLike, minimized
-from svmviz.gram import gram_matrix
 from svmviz.machines import one_class
 from svmviz.machines.expansion import expand
 
@@ -22,7 +21,7 @@ class OneClassSVM(Estimator):
     ----------
     nu : float, default 0.5
         At most this share of the samples lies outside, at least this share are support vectors; 0 to 1.
-    kernel, degree, gamma, coef0, tol, max_iter, selection, newton
+    kernel, degree, gamma, coef0, tol, max_iter, selection, newton, shrinking, cache_size
         As for `SVC`.
 
     Attributes
@@ -54,6 +53,8 @@ class OneClassSVM(Estimator):
         max_iter: int = -1,
         selection: str = "second_order",
         newton: bool = True,
+        shrinking: bool = True,
+        cache_size: float = 200.0,
     ):
         self.nu = nu
         self.kernel = kernel
@@ -64,6 +65,8 @@ class OneClassSVM(Estimator):
         self.max_iter = max_iter
         self.selection = selection
         self.newton = newton
+        self.shrinking = shrinking
+        self.cache_size = cache_size
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on samples X (n, d); y is there for scikit-learn and not looked at.
@@ -77,8 +80,8 @@ class OneClassSVM(Estimator):
         """
         X, options = self._training_samples(X), self._options()
         problem = one_class.dual_problem(len(X), self.nu, check_weights(sample_weight, len(X)))
-        kernel = self._start_fit(X)
-        solution = minimized(problem, gram_matrix(kernel, X), kernel, options)
+        self._start_fit(X)
+        solution = minimized(problem, self._kernel_rows(X), options)
         self._take(X, expand(problem, solution.z, solution.gradient, len(X)), solution.certificate)
         self.offset_ = -self.expansion_.bias
         return self

@@ -10,7 +10,6 @@ import numpy as np
 from svmviz.checks import check_choice, check_labels, check_weights
 from svmviz.estimators.base import KernelLike, ScoreClassifier, combine, solve
 from svmviz.estimators.svc import upper_bounds
-from svmviz.gram import gram_matrix
 from svmviz.machines import svc
 from svmviz.machines.expansion import Expansion
 
@@ -25,7 +24,7 @@ class OneVsRestSVC(ScoreClassifier):
 
     Parameters
     ----------
-    C, kernel, degree, gamma, coef0, tol, max_iter, class_weight, loss, selection, newton
+    C, kernel, degree, gamma, coef0, tol, max_iter, class_weight, loss, selection, newton, shrinking, cache_size
         As for `SVC`; class_weight multiplies C for the samples of a class in all machines.
 
     Attributes
@@ -65,6 +64,8 @@ class OneVsRestSVC(ScoreClassifier):
         loss: str = "hinge",
         selection: str = "second_order",
         newton: bool = True,
+        shrinking: bool = True,
+        cache_size: float = 200.0,
     ):
         self.C = C
         self.kernel = kernel
@@ -77,6 +78,8 @@ class OneVsRestSVC(ScoreClassifier):
         self.loss = loss
         self.selection = selection
         self.newton = newton
+        self.shrinking = shrinking
+        self.cache_size = cache_size
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples X (n, d) with labels y (n,) of any type.
@@ -93,11 +96,11 @@ class OneVsRestSVC(ScoreClassifier):
         check_choice("loss", self.loss, svc.LOSSES)
         bounds = upper_bounds(self.C, self.class_weight, y, check_weights(sample_weight, len(y)))
         codes = self._encode(y, bounds)
-        kernel = self._start_fit(X)
-        K = gram_matrix(kernel, X)
+        self._start_fit(X)
+        rows = self._kernel_rows(X)
         two = len(self.classes_) == 2
         fitted = [
-            solve(svc.dual_problem(np.where(codes == r, 1.0, -1.0), bounds, self.loss), K, kernel, options)
+            solve(svc.dual_problem(np.where(codes == r, 1.0, -1.0), bounds, self.loss), rows, options)
             for r in range(1 if two else 0, len(self.classes_))
         ]
         self.certificate_ = combine([certificate for _, certificate in fitted])

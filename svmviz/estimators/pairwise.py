@@ -11,8 +11,7 @@ import numpy as np
 
 from svmviz.checks import check_choice, check_labels, check_weights
 from svmviz.estimators.base import Classifier, combine
-from svmviz.gram import gram_matrix
-from svmviz.kernels import Kernel
+from svmviz.gram import KernelRows
 from svmviz.machines.expansion import Expansion
 from svmviz.problem import Certificate
 from svmviz.smo.loop import Options
@@ -52,7 +51,7 @@ class PairwiseClassifier(Classifier):
 
     @abstractmethod
     def _solve_two(
-        self, signs: Array, bounds: Array, K: Array, kernel: Kernel, options: Options
+        self, signs: Array, bounds: Array, rows: KernelRows, options: Options
     ) -> tuple[Expansion, Certificate]:
         """Train on two classes, with signs (m,) and the Gram matrix K (m, m)."""
 
@@ -71,10 +70,9 @@ class PairwiseClassifier(Classifier):
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         bounds = self._bounds(y, check_weights(sample_weight, len(y)))
         codes = self._encode(y, bounds)
-        kernel = self._start_fit(X)
-        K = gram_matrix(kernel, X)
+        self._start_fit(X)
         self.pairs_ = [
-            self._fit_pair(K, kernel, codes, bounds, (a, b), options)
+            self._fit_pair(X, codes, bounds, (a, b), options)
             for a, b in combinations(range(len(self.classes_)), 2)
         ]
         self._read_pairs(X, codes)
@@ -82,8 +80,7 @@ class PairwiseClassifier(Classifier):
 
     def _fit_pair(
         self,
-        K: Array,
-        kernel: Kernel,
+        X: Array,
         codes: Array,
         bounds: Array,
         classes: tuple[int, int],
@@ -92,9 +89,13 @@ class PairwiseClassifier(Classifier):
         a, b = classes
         rows = np.flatnonzero(((codes == a) | (codes == b)) & (bounds > 0))
         signs = np.where(codes[rows] == b, 1.0, -1.0)
-        pair_K = K if len(rows) == len(K) else K[np.ix_(rows, rows)]
-        expansion, certificate = self._solve_two(signs, bounds[rows], pair_K, kernel, options)
+        mine = X if len(rows) == len(X) else self._restricted(X, rows)
+        expansion, certificate = self._solve_two(signs, bounds[rows], self._kernel_rows(mine), options)
         return ClassPair(classes, rows, expansion, certificate)
+
+    def _restricted(self, X: Array, rows: Array) -> Array:
+        """What the machine of some rows is trained on."""
+        return X[np.ix_(rows, rows)] if self._kernel.name == "precomputed" else X[rows]
 
     def _read_pairs(self, X: Array, codes: Array) -> None:
         support = np.zeros(len(X), dtype=bool)

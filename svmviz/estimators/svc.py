@@ -10,7 +10,7 @@ from svmviz.checks import check_choice, check_number
 from svmviz.errors import InvalidProblemError
 from svmviz.estimators.base import KernelLike, solve
 from svmviz.estimators.pairwise import PairwiseClassifier
-from svmviz.kernels import Kernel
+from svmviz.gram import KernelRows
 from svmviz.machines import svc
 from svmviz.machines.expansion import Expansion
 from svmviz.problem import Certificate
@@ -41,6 +41,10 @@ class SVC(PairwiseClassifier):
         How the pair is picked.
     newton : bool, default True
         Whether to jump to the minimum over the free multipliers from time to time; see `svmviz.smo.Options`.
+    shrinking : bool, default True
+        Whether to leave out, for a while, indices that cannot be picked; see `svmviz.smo.Options`.
+    cache_size : float, default 200
+        Memory for rows of the Gram matrix, in MB; see `svmviz.gram.KernelRows`.
 
     Attributes
     ----------
@@ -83,6 +87,8 @@ class SVC(PairwiseClassifier):
         decision_function_shape: str = "ovr",
         selection: str = "second_order",
         newton: bool = True,
+        shrinking: bool = True,
+        cache_size: float = 200.0,
     ):
         self.C = C
         self.kernel = kernel
@@ -96,15 +102,17 @@ class SVC(PairwiseClassifier):
         self.decision_function_shape = decision_function_shape
         self.selection = selection
         self.newton = newton
+        self.shrinking = shrinking
+        self.cache_size = cache_size
 
     def _bounds(self, y: Array, weights: Array) -> Array:
         check_choice("loss", self.loss, svc.LOSSES)
         return upper_bounds(self.C, self.class_weight, y, weights)
 
     def _solve_two(
-        self, signs: Array, bounds: Array, K: Array, kernel: Kernel, options: Options
+        self, signs: Array, bounds: Array, rows: KernelRows, options: Options
     ) -> tuple[Expansion, Certificate]:
-        return solve(svc.dual_problem(signs, bounds, self.loss), K, kernel, options)
+        return solve(svc.dual_problem(signs, bounds, self.loss), rows, options)
 
 
 class OneVsOneSVC(SVC):
@@ -112,7 +120,7 @@ class OneVsOneSVC(SVC):
 
     Parameters
     ----------
-    C, kernel, degree, gamma, coef0, tol, max_iter, class_weight, loss, selection, newton
+    C, kernel, degree, gamma, coef0, tol, max_iter, class_weight, loss, selection, newton, shrinking, cache_size
         As for `SVC`.
 
     Attributes
@@ -135,6 +143,8 @@ class OneVsOneSVC(SVC):
         loss: str = "hinge",
         selection: str = "second_order",
         newton: bool = True,
+        shrinking: bool = True,
+        cache_size: float = 200.0,
     ):
         super().__init__(
             C,
@@ -149,6 +159,8 @@ class OneVsOneSVC(SVC):
             decision_function_shape="ovo",
             selection=selection,
             newton=newton,
+            shrinking=shrinking,
+            cache_size=cache_size,
         )
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from svmviz.checks import check_targets, check_weights
 from svmviz.estimators.base import KernelLike, Regressor, solve
-from svmviz.gram import gram_matrix
 from svmviz.machines import svc, svr
 
 Array = np.ndarray
@@ -24,7 +23,7 @@ class SVR(Regressor):
     epsilon : float, default 0.1
         Half-width of the tube, in units of the target.
     loss : "epsilon_insensitive" or "squared_epsilon_insensitive", default "epsilon_insensitive"
-    kernel, degree, gamma, coef0, tol, max_iter, selection, newton
+    kernel, degree, gamma, coef0, tol, max_iter, selection, newton, shrinking, cache_size
         As for `SVC`.
 
     Attributes
@@ -59,6 +58,8 @@ class SVR(Regressor):
         max_iter: int = -1,
         selection: str = "second_order",
         newton: bool = True,
+        shrinking: bool = True,
+        cache_size: float = 200.0,
     ):
         self.C = C
         self.epsilon = epsilon
@@ -71,6 +72,8 @@ class SVR(Regressor):
         self.max_iter = max_iter
         self.selection = selection
         self.newton = newton
+        self.shrinking = shrinking
+        self.cache_size = cache_size
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples X (n, d) with targets y (n,).
@@ -86,6 +89,6 @@ class SVR(Regressor):
         targets = check_targets(y, X)
         bounds = svc.upper_bounds(self.C, len(X)) * check_weights(sample_weight, len(X))
         problem = svr.dual_problem(targets, bounds, self.epsilon, self.loss)
-        kernel = self._start_fit(X)
-        self._take(X, *solve(problem, gram_matrix(kernel, X), kernel, options))
+        self._start_fit(X)
+        self._take(X, *solve(problem, self._kernel_rows(X), options))
         return self

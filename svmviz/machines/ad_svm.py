@@ -15,6 +15,7 @@ import numpy as np
 
 from svmviz.clusters import kernel_kmeans
 from svmviz.errors import InvalidProblemError
+from svmviz.gram import KernelRows, kernel_rows
 from svmviz.problem import DualProblem
 
 Array = np.ndarray
@@ -60,12 +61,12 @@ def check_mu(mu: float, codes: Array, n_prototypes: int = 1) -> float:
     return min(1.0, max(mu, least))
 
 
-def divide(K: Array, codes: Array, mu: float, n_prototypes: int) -> tuple[Array, Array]:
+def divide(K: Array | KernelRows, codes: Array, mu: float, n_prototypes: int) -> tuple[Array, Array]:
     """Divide each class into a cluster for each of its prototypes, all of them large enough for mu.
 
     Parameters
     ----------
-    K : ndarray (n, n)
+    K : ndarray (n, n) or KernelRows
         Gram matrix.
     codes : ndarray (n,) of int
         Class of each sample.
@@ -85,7 +86,7 @@ def divide(K: Array, codes: Array, mu: float, n_prototypes: int) -> tuple[Array,
     prototype = (np.cumsum(counts) - counts)[codes]
     for r in np.flatnonzero(counts > 1):
         rows = np.flatnonzero(codes == r)
-        prototype[rows] += kernel_kmeans(K[np.ix_(rows, rows)], int(counts[r]), smallest_cluster(mu))
+        prototype[rows] += kernel_kmeans(kernel_rows(K).square(rows), int(counts[r]), smallest_cluster(mu))
     return prototype, owner
 
 
@@ -234,11 +235,12 @@ class Prototypes:
         return self.coef[1] - self.coef[0], float(offset_1 - offset_0), float(distance**2 / 2)
 
 
-def read(problem: DualProblem, z: Array, K: Array) -> Prototypes:
+def read(problem: DualProblem, z: Array, K: Array | KernelRows) -> Prototypes:
     """The prototypes of a solution over the Gram matrix K (n_samples, n_samples)."""
     coef = np.zeros((problem.n_groups, len(K)))
     coef[problem.group, problem.sample] = z
-    return Prototypes(coef, coef @ K @ coef.T)
+    used = np.flatnonzero(coef.any(axis=0))
+    return Prototypes(coef, kernel_rows(K).times(coef[:, used], used) @ coef.T)
 
 
 def means(prototype: Array, K: Array) -> Prototypes:

@@ -14,7 +14,8 @@ import numpy as np
 
 from svmviz.checks import check_samples
 from svmviz.errors import InvalidProblemError
-from svmviz.gram import Hessian, gram_matrix
+from svmviz.gram import gram_matrix
+from svmviz.hessian import Hessian
 from svmviz.kernels import Kernel, LinearKernel, PrecomputedKernel, make_kernel
 from svmviz.machines.expansion import Expansion, expand
 from svmviz.problem import Certificate, DualProblem

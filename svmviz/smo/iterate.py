@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from svmviz.gram import Hessian
+from svmviz.hessian import Hessian
 from svmviz.problem import EPS, DualProblem
 
 Array = np.ndarray
@@ -20,6 +20,8 @@ SMALLEST_CURVATURE = 1e-150
 # A multiplier this near to a bound, relative to the numbers it came from, has only rounding between them: it
 # is put on the bound. Not relative to the box: badly scaled data take honest steps that are tiny against C.
 SNAP = 4 * EPS
+# When a row must be computed, so many that are next in line on either side come with it.
+FETCHED = 8
 
 
 class Move(NamedTuple):
@@ -58,11 +60,36 @@ class Move(NamedTuple):
     z_j_after: float
 
 
+class Jump(NamedTuple):
+    """One Newton step on the free set.
+
+    Attributes
+    ----------
+    indices : ndarray (f,) of int
+        The free set before the step, dual indices.
+    z_before, z_after : ndarray (f,)
+    fraction : float
+        How far along the Newton direction: 1 reached the minimum over the free set; below, a bound blocked.
+    blocked : ndarray (b,) of int
+        Dual indices that are now at the bound.
+    violation : float
+        Of the whole problem before the step.
+    """
+
+    indices: Array
+    z_before: Array
+    z_after: Array
+    fraction: float
+    blocked: Array
+    violation: float
+
+
 class Iterate:
     """Multipliers z with the gradient Hz + p, kept in step while pairs move.
 
-    Which indices may grow or shrink changes for two indices a move, so it is kept and not worked out anew:
-    as masks, and as penalties that push the others out of a minimum or a maximum.
+    Which indices may grow or shrink changes for two indices a move, so it is kept and not worked out anew: beside
+    the gradient stand a copy that is inf where a multiplier may not grow, and one that is -inf where it may not
+    shrink. A move adds the same change to all three.
 
     Parameters
     ----------
@@ -72,44 +99,98 @@ class Iterate:
         Feasible; copied.
     gradient : ndarray (n,), optional
         H z + p if known; copied.
+
+    Attributes
+    ----------
+    n : int
+        Number of dual indices.
+    lo, hi, group : ndarray (n,)
+        As in the problem.
+    gradient, up_gradient, low_gradient : ndarray (n,)
+        The gradient, and the two copies.
+    violation : float
+        The largest violation over the groups.
+    moved : bool
+        Whether the last pair changed a multiplier.
     """
 
     def __init__(self, problem: DualProblem, hessian: Hessian, z: Array, gradient: Array | None = None):
         self.problem = problem
-        self.hessian = hessian
-        self.z = np.array(z, dtype=float)
-        self.gradient = hessian.gradient(self.z) if gradient is None else np.array(gradient, dtype=float)
+        gradient = hessian.gradient(z) if gradient is None else gradient
+        self._hold(hessian, np.array(z, dtype=float), gradient, problem.lo, problem.hi, problem.group)
+
+    def _hold(self, hessian: Hessian, z: Array, gradient: Array, lo: Array, hi: Array, group: Array) -> None:
+        self.hessian, self.z, self.lo, self.hi, self.group = hessian, z, lo, hi, group
+        self.n = len(z)
         largest = float(np.abs(hessian.diagonal).max()) or 1.0
         self.floor = max(CURVATURE_FLOOR * largest, SMALLEST_CURVATURE)
         self.negative_curvature = False
-        self.may_grow = np.empty(problem.n, dtype=bool)
-        self.may_shrink = np.empty(problem.n, dtype=bool)
-        self._grow_penalty = np.empty(problem.n)
-        self._shrink_penalty = np.empty(problem.n)
-        self.up_gradient = np.empty(problem.n)
-        self.low_gradient = np.empty(problem.n)
-        self._starts = problem.starts
-        self._ends = np.append(self._starts[1:], problem.n)
-        sizes = self._ends - self._starts
+        self._flat = float(np.ptp(hessian.diagonal)) == 0.0 and hessian.is_known_definite
+        self._gradients = np.empty((3, self.n))
+        self.gradient, self.up_gradient, self.low_gradient = self._gradients
+        self.gradient[:] = gradient
+        self._gains, self._curvatures = np.empty((2, self.n))
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        sizes = np.diff(starts, append=self.n)
+        self._starts, self._ends = starts, starts + sizes
+        self._one_group = len(starts) == 1
         self._many_alike = bool((sizes == sizes[0]).all()) and int(sizes[0]) < len(sizes)
         self._extremes = (0, 0)
         self.violation = np.inf
+        self.moved = True
+        self._last: tuple[Any, ...] = ()
         self._look()
+
+    def restricted(self, indices: Array) -> Iterate:
+        """The multipliers of some indices by themselves, the others held where they are."""
+        part = Iterate.__new__(Iterate)
+        group = np.cumsum(np.diff(self.group[indices], prepend=self.group[indices[0]]) != 0)
+        part._hold(
+            self.hessian.restricted(indices), self.z[indices], self.gradient[indices],
+            self.lo[indices], self.hi[indices], group,
+        )  # fmt: skip
+        part.floor, part.negative_curvature = self.floor, self.negative_curvature
+        return part
+
+    def absorb(self, part: Iterate, indices: Array) -> None:
+        """Take over what the restriction to these indices has reached."""
+        self.negative_curvature |= part.negative_curvature
+        changed = np.flatnonzero(part.z != self.z[indices])
+        if len(changed):
+            self.shift(indices[changed], part.z[changed])
+
+    @property
+    def may_grow(self) -> Array:
+        """Which multipliers are below their upper bound, (n,) of bool."""
+        return self.up_gradient < np.inf
+
+    @property
+    def may_shrink(self) -> Array:
+        """Which multipliers are above their lower bound, (n,) of bool."""
+        return self.low_gradient > -np.inf
+
+    def free(self) -> Array:
+        """The indices strictly between their bounds, ascending."""
+        return np.flatnonzero(self.up_gradient == self.low_gradient)
+
+    def is_free(self, i: int) -> bool:
+        """Whether z_i lies strictly between its bounds."""
+        return bool(self.up_gradient[i] == self.low_gradient[i])
 
     def scan(self) -> float:
         """Find the most violated group and its two extremes; the violation of the problem."""
-        np.add(self.gradient, self._grow_penalty, out=self.up_gradient)
-        np.add(self.gradient, self._shrink_penalty, out=self.low_gradient)
-        first, last = 0, self.problem.n
-        if len(self._starts) > 1:
-            spread = self._per_group(np.maximum, self.low_gradient)
-            spread -= self._per_group(np.minimum, self.up_gradient)
+        up, low = self.up_gradient, self.low_gradient
+        if self._one_group:
+            i, j = int(up.argmin()), int(low.argmax())
+        else:
+            spread = self._per_group(np.maximum, low)
+            spread -= self._per_group(np.minimum, up)
             worst = int(spread.argmax())
             first, last = int(self._starts[worst]), int(self._ends[worst])
-        i = first + int(self.up_gradient[first:last].argmin())
-        j = first + int(self.low_gradient[first:last].argmax())
+            i = first + int(up[first:last].argmin())
+            j = first + int(low[first:last].argmax())
         self._extremes = (i, j)
-        self.violation = max(0.0, float(self.low_gradient[j] - self.up_gradient[i]))
+        self.violation = max(0.0, low.item(j) - up.item(i))
         return self.violation
 
     def _per_group(self, reduction: np.ufunc, values: Array) -> Array:
@@ -117,11 +198,15 @@ class Iterate:
         if not self._many_alike:
             return reduction.reduceat(values, self._starts)
         # Many groups of a few indices each: k passes over all groups instead of a short pass for each.
-        size = self.problem.n // len(self._starts)
+        size = self.n // len(self._starts)
         result = values[0::size].copy()
         for k in range(1, size):
             reduction(result, values[k::size], out=result)
         return result
+
+    def thresholds(self) -> tuple[Array, Array]:
+        """Smallest gradient that may grow and largest that may shrink, of each group, (n_groups,) each."""
+        return self._per_group(np.minimum, self.up_gradient), self._per_group(np.maximum, self.low_gradient)
 
     def extremes(self) -> tuple[int, int]:
         """The maximal violating pair (i, j)."""
@@ -129,58 +214,85 @@ class Iterate:
 
     def members(self, i: int) -> slice:
         """The dual indices of i's group."""
-        group = self.problem.group[i]
+        if self._one_group:
+            return slice(0, self.n)
+        group = self.group[i]
         return slice(int(self._starts[group]), int(self._ends[group]))
 
-    def is_free(self, i: int) -> bool:
-        """Whether z_i lies strictly between its bounds."""
-        return bool(self.may_grow[i] and self.may_shrink[i])
-
     def curvatures(self, i: int, members: slice) -> Array:
-        """H_ii + H_kk - 2 H_ik for k in members, at least the floor."""
-        curvatures = self.hessian.row(i, members) * -2.0
+        """H_ii + H_kk - 2 H_ik for k in members, at least the floor; good until the next call."""
+        if not self.hessian.has(i):
+            self._fetch(i)
+        curvatures = self._curvatures[members]
+        np.multiply(self.hessian.row(i, members), -2.0, out=curvatures)
+        if self._flat:
+            # |H_ik| is at most H_ii: two calls less where the floor may be added.
+            curvatures += 2.0 * self.hessian.diagonal.item(i) + self.floor
+            return curvatures
         curvatures += self.hessian.diagonal[members]
-        curvatures += self.hessian.diagonal[i]
+        curvatures += self.hessian.diagonal.item(i)
         return np.maximum(curvatures, self.floor, out=curvatures)
 
-    def move(self, i: int, j: int) -> Move:
+    def _fetch(self, i: int) -> None:
+        """Have the row of i computed, and with it those that the next pairs most likely need."""
+        wanted = [i]
+        if self.n > FETCHED:
+            wanted += self.up_gradient.argpartition(FETCHED)[:FETCHED].tolist()
+            wanted += self.low_gradient.argpartition(-FETCHED)[-FETCHED:].tolist()
+        self.hessian.fetch(np.array(wanted))
+
+    def gains(self, i: int, members: slice) -> Array:
+        """Twice what an unclipped step along (i, k) would gain, k in members; good until the next call.
+
+        Zero where (i, k) is no violating pair.
+        """
+        gains = self._gains[members]
+        np.subtract(self.low_gradient[members], self.gradient.item(i), out=gains)
+        np.maximum(gains, 0.0, out=gains)
+        np.multiply(gains, gains, out=gains)
+        gains /= self.curvatures(i, members)
+        return gains
+
+    def move(self, i: int, j: int) -> None:
         """Minimise along the pair within the box, Platt (1998), equations (16) to (18), in signed multipliers."""
-        problem, z, g = self.problem, self.z, self.gradient
-        gradient_i, gradient_j = float(g[i]), float(g[j])
-        z_i, z_j = float(z[i]), float(z[j])
-        curvature = float(
-            self.hessian.diagonal[i] + self.hessian.diagonal[j] - 2.0 * self.hessian.entry(i, j)
-        )
+        z, hessian = self.z, self.hessian
+        gradient_i, gradient_j = self.gradient.item(i), self.gradient.item(j)
+        z_i, z_j = z.item(i), z.item(j)
+        curvature = hessian.diagonal.item(i) + hessian.diagonal.item(j) - 2.0 * hessian.entry(i, j)
         unclipped = (gradient_j - gradient_i) / max(curvature, self.floor)
-        lo_i, hi_i, lo_j, hi_j = (
-            float(b) for b in (problem.lo[i], problem.hi[i], problem.lo[j], problem.hi[j])
-        )
+        lo_i, hi_i, lo_j, hi_j = self.lo.item(i), self.hi.item(i), self.lo.item(j), self.hi.item(j)
         room_i, room_j = hi_i - z_i, z_j - lo_j
         if curvature < -self.floor:
             self.negative_curvature = True
             if room_i == room_j == np.inf:
                 unclipped = 0.0  # there is no minimum on the way
         step = min(unclipped, room_i, room_j)
-        hits_i, hits_j = step >= room_i, step >= room_j
-        blocked: Blocked = "both" if hits_i and hits_j else "i" if hits_i else "j" if hits_j else "none"
-        z_i_after = hi_i if hits_i else _snapped(z_i, step, lo_i, hi_i)
-        z_j_after = lo_j if hits_j else _snapped(z_j, -step, lo_j, hi_j)
-        self.hessian.add_step(g, i, j, step)
-        self._put(i, z_i_after)
-        self._put(j, z_j_after)
-        violation, group = self.violation, int(problem.group[i])
-        return Move(
-            group, i, j, gradient_i, gradient_j, violation, curvature, unclipped, step, blocked,
+        z_i_after = hi_i if step >= room_i else _snapped(z_i, step, lo_i, hi_i)
+        z_j_after = lo_j if step >= room_j else _snapped(z_j, -step, lo_j, hi_j)
+        hessian.add_step(self._gradients, i, j, step)
+        self._put(i, z_i_after, lo_i, hi_i)
+        self._put(j, z_j_after, lo_j, hi_j)
+        self.moved = z_i != z_i_after or z_j != z_j_after
+        self._last = (
+            i, j, gradient_i, gradient_j, self.violation, curvature, unclipped, step, room_i, room_j,
             z_i, z_i_after, z_j, z_j_after,
         )  # fmt: skip
 
-    def shift(self, indices: Array, change: Array, gradient_change: Array, blocked: Array) -> None:
-        """Add `change` to the multipliers `indices`; those in `blocked` are at the bound they moved towards."""
-        problem = self.problem
-        self.z[indices] = _snapped_all(self.z[indices], change, problem.lo[indices], problem.hi[indices])
-        nearer_hi = problem.hi[blocked] - self.z[blocked] < self.z[blocked] - problem.lo[blocked]
-        self.z[blocked] = np.where(nearer_hi, problem.hi[blocked], problem.lo[blocked])
-        self.gradient += gradient_change
+    def last_move(self) -> Move:
+        """The pair that moved last."""
+        i, j, gradient_i, gradient_j, violation, curvature, unclipped, step, room_i, room_j, *z = self._last
+        hits_i, hits_j = step >= room_i, step >= room_j
+        blocked: Blocked = "both" if hits_i and hits_j else "i" if hits_i else "j" if hits_j else "none"
+        return Move(
+            int(self.group[i]), i, j, gradient_i, gradient_j, violation, curvature, unclipped, step, blocked, *z
+        )
+
+    def shift(self, indices: Array, z: Array) -> None:
+        """Put the multipliers of these indices, which ascend, to z; those with only rounding to a bound, on it."""
+        before = self.z[indices]
+        after = _snapped_all(before, z, self.lo[indices], self.hi[indices])
+        self.z[indices] = after
+        self.gradient += self.hessian.combination(indices, after - before)
         self._look()
 
     def refresh(self) -> float:
@@ -191,18 +303,15 @@ class Iterate:
 
     def _look(self) -> float:
         """Work out anew what each index may do, and scan."""
-        np.less(self.z, self.problem.hi, out=self.may_grow)
-        np.greater(self.z, self.problem.lo, out=self.may_shrink)
-        self._grow_penalty[:] = np.where(self.may_grow, 0.0, np.inf)
-        self._shrink_penalty[:] = np.where(self.may_shrink, 0.0, -np.inf)
+        self.up_gradient[:] = np.where(self.z < self.hi, self.gradient, np.inf)
+        self.low_gradient[:] = np.where(self.z > self.lo, self.gradient, -np.inf)
         return self.scan()
 
-    def _put(self, i: int, value: float) -> None:
+    def _put(self, i: int, value: float, lo: float, hi: float) -> None:
         self.z[i] = value
-        grow, shrink = value < self.problem.hi[i], value > self.problem.lo[i]
-        self.may_grow[i], self.may_shrink[i] = grow, shrink
-        self._grow_penalty[i] = 0.0 if grow else np.inf
-        self._shrink_penalty[i] = 0.0 if shrink else -np.inf
+        gradient = self.gradient.item(i)
+        self.up_gradient[i] = gradient if value < hi else np.inf
+        self.low_gradient[i] = gradient if value > lo else -np.inf
 
 
 def _snapped(before: float, change: float, lo: float, hi: float) -> float:
@@ -214,10 +323,9 @@ def _snapped(before: float, change: float, lo: float, hi: float) -> float:
     return hi if hi - after < SNAP * max(size, abs(hi)) else after
 
 
-def _snapped_all(before: Array, change: Array, lo: Array, hi: Array) -> Array:
+def _snapped_all(before: Array, after: Array, lo: Array, hi: Array) -> Array:
     """`_snapped` for arrays; a pair goes without, since NumPy's calls are what it costs."""
-    after = before + change
-    size = np.maximum(np.abs(before), np.abs(change))
+    size = np.maximum(np.abs(before), np.abs(after - before))
     at_lo = after - lo < SNAP * np.maximum(size, np.abs(lo))
     at_hi = hi - after < SNAP * np.maximum(size, np.abs(hi))
     return np.where(at_lo, lo, np.where(at_hi, hi, after))

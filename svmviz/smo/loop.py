@@ -6,7 +6,7 @@ iteration limit is reached, or the objective no longer improves in floating poin
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral
 
@@ -14,11 +14,11 @@ import numpy as np
 
 from svmviz.checks import check_choice, check_number
 from svmviz.errors import InvalidProblemError
-from svmviz.gram import Hessian
+from svmviz.hessian import Hessian
 from svmviz.problem import EPS, Certificate, DualProblem, Status
-from svmviz.smo.iterate import Iterate, Move
-from svmviz.smo.newton import Jump, newton_phase
-from svmviz.smo.selection import check_name, make_selection
+from svmviz.smo.iterate import Iterate, Jump, Move
+from svmviz.smo.newton import newton_phase
+from svmviz.smo.selection import Selection, check_name, make_selection
 from svmviz.smo.stopping import NAMES, relative_violation
 
 Array = np.ndarray
@@ -57,7 +57,7 @@ class Options:
         How the pair is picked.
     newton : bool, default True
         Jump to the minimum over the free multipliers every `NEWTON_INTERVAL` pairs, as long as that does not cost
-        much more than the pairs. A run that is stepped through goes without: each of its steps is a pair.
+        much more than the pairs. A run that is recorded or stepped through goes without: each of its steps is a pair.
     stopping : "violation" or "thesis"
         Which test ends the run; see `svmviz.smo.stopping`. The second is relative: it can be met while the violation,
         which the certificate still reports, is above tol; the status then is "relative".
@@ -74,6 +74,7 @@ class Options:
     selection: str = "second_order"
     newton: bool = True
     stopping: str = "violation"
+    shrinking: bool = True
 
     def __post_init__(self) -> None:
         check_number("tol", self.tol, least=1e-300)
@@ -121,7 +122,7 @@ class Loop:
     z, gradient : ndarray (n,), optional
         Where to start from; default: `problem.start()`.
     record_jumps : bool, default False
-        Also yield a Jump for each Newton step right after it was made. It does not count as an iteration.
+        Yield each Newton step as a Jump; iterate.z and iterate.gradient are then those after it.
     """
 
     def __init__(
@@ -136,41 +137,35 @@ class Loop:
         self.problem = problem
         self.hessian = hessian
         self.options = options
-        self.record_jumps = record_jumps
         self._used_before = hessian.used
         self.iterate = Iterate(problem, hessian, problem.start() if z is None else z, gradient)
         self.reason = ""
         self.iterations = 0
+        self._limit = options.limit(problem.n)
         self._newton_work = 0.0
+        self._record_jumps = record_jumps
         self._status: Status = "capped"
         self._guard: _OpenBox | None = None
         if not problem.is_bounded:
             self._guard = _OpenBox(self.iterate, problem.floor if hessian.positive_semidefinite else -np.inf)
 
     def __iter__(self) -> Iterator[Move | Jump]:
-        """Move pairs until the loop has a status; the part of the rule that found the pair is in `reason`."""
-        iterate, tol = self.iterate, self.options.tol
-        selection = make_selection(self.options.selection, tol)
-        limit = self.options.limit(self.problem.n)
+        """Move pairs until the loop has a status: each Move after it was made, and each Jump where they are recorded.
+
+        The part of the rule that found a pair is in `reason`.
+        """
+        for jump in self._events():
+            yield self.iterate.last_move() if jump is None else jump
+
+    def _events(self) -> Iterator[Jump | None]:
+        """The run, step by step: a Jump, or None for a pair."""
+        iterate = self.iterate
+        selection = make_selection(self.options.selection, self.options.tol)
         progress = _Progress(iterate)
-        while True:
-            if self._met() and (yield from self._confirmed()):
-                self._status = "optimal" if iterate.violation <= tol else "relative"
-                return
-            if self.iterations >= limit:
-                self._status = "capped"
-                return
-            if progress.stalled(self.iterations) and (progress.stalls > 1 or not selection.restart()):
-                self._status = "no progress"
-                return
-            choice = selection.pick(iterate)
-            self.reason = choice.reason
-            move = iterate.move(choice.i, choice.j)
-            selection.moved(iterate, choice)
-            iterate.scan()
-            progress.note(move)
-            self.iterations += 1
-            yield move
+        while not self._ended(progress, selection):
+            self._pair(selection)
+            progress.note(iterate.moved)
+            yield None
             if self.iterations % NEWTON_INTERVAL:
                 continue
             if self.options.newton:
@@ -179,19 +174,48 @@ class Loop:
                 self._status = "no progress"
                 return
 
+    def _ended(self, progress: _Progress, selection: Selection) -> bool:
+        """Whether the loop has a status."""
+        if self._met() and self._confirmed():
+            self._status = "optimal" if self.iterate.violation <= self.options.tol else "relative"
+            return True
+        if self.iterations >= self._limit:
+            self._status = "capped"
+            return True
+        if progress.stalled(self.iterations) and (progress.stalls > 1 or not selection.restart()):
+            self._status = "no progress"
+            return True
+        return False
+
+    def _pair(self, selection: Selection) -> None:
+        iterate = self.iterate
+        choice = selection.pick(iterate)
+        self.reason = choice.reason
+        iterate.move(choice.i, choice.j)
+        selection.moved(iterate, choice)
+        iterate.scan()
+        self.iterations += 1
+
     def _newton(self) -> Iterator[Jump]:
-        """A Newton phase, as far as its work stays within its share; yields its steps when they are recorded."""
+        """A Newton phase, as far as its work stays within its share; its steps where they are recorded."""
         share = NEWTON_SHARE + NEWTON_SHARE_LATER * self.iterations / self.problem.n
         budget = share * self.iterations * (PAIR_WORK + PAIR_WORK_EACH * self.problem.n)
-        phase = newton_phase(self.iterate, budget - self._newton_work)
-        while True:
-            try:
-                jump = next(phase)
-            except StopIteration as end:
-                self._newton_work += end.value
+        if not self._record_jumps:
+            self._newton_work += newton_phase(self.iterate, budget - self._newton_work).work
+            return
+        yield from self._jumps()
+
+    def _jumps(self) -> Iterator[Jump]:
+        """A Newton phase, each of its steps by itself."""
+        fraction = 0.0
+        while fraction < 1:
+            z, violation = self.iterate.z.copy(), self.iterate.violation
+            phase = newton_phase(self.iterate, most_steps=1)
+            fraction, indices = phase.fraction, phase.indices
+            if (self.iterate.z == z).all():
                 return
-            if self.record_jumps:
-                yield jump
+            blocked = np.array(phase.blocked, dtype=int)
+            yield Jump(indices, z[indices], self.iterate.z[indices], fraction, blocked, violation)
 
     def _met(self) -> bool:
         """Whether the test that ends the run is met."""
@@ -200,7 +224,7 @@ class Loop:
         thresholds = self.problem.thresholds(self.iterate.z, self.iterate.gradient)
         return relative_violation(thresholds) <= 2 * self.options.tol
 
-    def _confirmed(self) -> Generator[Jump, None, bool]:
+    def _confirmed(self) -> bool:
         """Whether the test is still met on a fresh gradient.
 
         With the Newton phase a last one makes the multipliers exact for the free set found.
@@ -209,13 +233,13 @@ class Loop:
         if not self._met():
             return False
         if self.options.newton and self.iterations:
-            yield from self._newton()
+            newton_phase(self.iterate)
         self.iterate.refresh()
         return self._met()
 
     def run(self) -> Solution:
         """Move pairs to the end."""
-        for _ in self:
+        for _ in self._events():
             pass
         return self.solution()
 
@@ -260,9 +284,9 @@ class _Progress:
         self.best = self._objective()[0]
         self.least_violation = iterate.violation
 
-    def note(self, move: Move) -> None:
+    def note(self, moved: bool) -> None:
         """Remember whether the pair moved."""
-        self.stuck = move.z_i_before == move.z_i_after and move.z_j_before == move.z_j_after
+        self.stuck = not moved
 
     def stalled(self, iterations: int) -> bool:
         """Whether to give up."""

@@ -1,62 +1,117 @@
 """The Newton phase: jump to the minimum over the free multipliers, as far as the box lets.
 
-Pairs find out quickly which multipliers are free and then need many small steps to say what they are. With the
-free set F fixed, the minimum solves a linear system (g the gradient, E the group of each free index):
-
-    [ H_FF  -E ] [d ]   [ -g_F ]
-    [ E'     0 ] [nu] = [   0  ]
-
-The phase steps along d up to the first bound that blocks, takes that index out of F, and repeats.
+Pairs find out quickly which multipliers are free and then need many small steps to say what they are. With the free
+set fixed, the minimum solves a linear system, see `svmviz.free_system`. The phase steps towards it up to the first
+bound that blocks, takes that index out of the free set, and repeats.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from svmviz.free_system import FreeSystem
 from svmviz.problem import EPS
-from svmviz.smo.iterate import SMALLEST_CURVATURE, Iterate
+from svmviz.smo.iterate import Iterate
 
 Array = np.ndarray
 
-# Relative to the diagonal: makes duplicates and rounding factorable. The step length is chosen on the true H,
-# so the ridge bends the direction and never spoils the objective.
-RIDGE = 1e-12
 # A factor of more is not tried: it needs the square of their number in memory.
 LARGEST_FREE_SET = 3000
 # A phase starts when its budget allows this many steps: the first few mostly end at a bound.
 LEAST_STEPS = 8
+# Steps that reach the minimum over the free set, one after the other: each takes off most of what rounding left in
+# the inverse.
+LARGEST_REFINEMENTS = 3
+# Gradients this equal, relative to where they started, need no refinement.
+EQUAL_ENOUGH = 1e-9
 
 
-class Jump(NamedTuple):
-    """One Newton step on the free set.
+class _FreeSet:
+    """The multipliers of the free set by themselves, while a phase moves them."""
+
+    def __init__(self, iterate: Iterate, free: Array):
+        self.z, self.gradient = iterate.z[free], iterate.gradient[free]
+        self.lo, self.hi = iterate.lo[free], iterate.hi[free]
+        self.H = iterate.hessian.square(free)
+        self.group = iterate.group[free]
+        self.system = FreeSystem(self.H, self.group)
+        self.room = np.empty(len(free))
+        self.inside = np.ones(len(free), dtype=bool)
+
+    def step(self) -> tuple[float, int] | None:
+        """Go along the direction to the minimum of the true objective, or to the first bound.
+
+        How far, as a share of the way to the minimum, and the place that blocks there, -1 for the minimum; None when
+        nothing descends.
+        """
+        direction = self.system.direction(self.gradient)
+        image = self.H @ direction
+        slope, curvature = float(self.gradient @ direction), float(direction @ image)
+        if not (slope < 0 and np.isfinite(curvature)):
+            return None
+        room = self.room
+        room.fill(np.inf)
+        bound = np.where(direction > 0, self.hi, self.lo)
+        bound -= self.z
+        np.divide(bound, direction, out=room, where=direction != 0)
+        k = int(room.argmin())
+        nearest = max(0.0, room.item(k))
+        best = -slope / curvature if curvature > 0 else np.inf
+        if best < nearest and curvature <= 4 * EPS * float(np.abs(direction) @ np.abs(image)):
+            best = np.inf  # a curvature that is rounding only says nothing of where the minimum is
+        length = min(best, nearest)
+        if length == np.inf:
+            return None
+        forward = bool(direction[k] > 0)
+        direction *= length
+        image *= length
+        self.z += direction
+        self.gradient += image
+        if best < nearest:
+            return 1.0, -1
+        self.z[k] = self.hi[k] if forward else self.lo[k]
+        self.inside[k] = False
+        self.system.drop(k)
+        return nearest / best, k
+
+    def spread(self) -> float:
+        """Largest difference of two gradients within a group, which the minimum makes zero."""
+        inside = np.flatnonzero(self.inside)
+        if not len(inside):
+            return 0.0
+        gradient = self.gradient[inside]
+        if self.group[0] == self.group[-1]:
+            return float(gradient.max() - gradient.min())
+        starts = np.flatnonzero(np.diff(self.group[inside], prepend=-1))
+        return float((np.maximum.reduceat(gradient, starts) - np.minimum.reduceat(gradient, starts)).max())
+
+
+class Phase(NamedTuple):
+    """What a Newton phase did.
 
     Attributes
     ----------
+    work : float
+        About how many floating-point operations it took.
     indices : ndarray (f,) of int
-        The free set before the step, dual indices.
-    z_before, z_after : ndarray (f,)
+        The free set before.
     fraction : float
-        How far along the Newton direction: 1 reached the minimum over the free set, below 1 a bound blocked.
-    blocked : ndarray (b,) of int
-        Dual indices that hit a bound.
-    violation : float
-        Violation of the whole problem before the step.
+        How far the last step went along its direction: 1 reached the minimum over what was left of the free set,
+        0 nothing was done.
+    blocked : list of int
+        Dual indices that are now at a bound, in the order in which they reached it.
     """
 
+    work: float
     indices: Array
-    z_before: Array
-    z_after: Array
     fraction: float
-    blocked: Array
-    violation: float
+    blocked: list[int]
 
 
-def newton_phase(iterate: Iterate, budget: float = np.inf) -> Generator[Jump, None, float]:
-    """Minimise over the free multipliers in place; each Jump is yielded right after it was made.
+def newton_phase(iterate: Iterate, budget: float = np.inf, most_steps: float = np.inf) -> Phase:
+    """Minimise over the free multipliers in place.
 
     The objective never rises. Multipliers that reach a bound are exactly on it. Where H is not positive
     definite on the free set, so that no factor exists, nothing is done.
@@ -65,97 +120,33 @@ def newton_phase(iterate: Iterate, budget: float = np.inf) -> Generator[Jump, No
     ----------
     iterate : Iterate
     budget : float, optional
-        About how many floating-point operations it may take.
-
-    Yields
-    ------
-    Jump
-
-    Returns
-    -------
-    float
-        About how many it took.
+        About how many floating-point operations it may take; nothing is done when it is too small for a few steps.
+    most_steps : float, optional
+        It ends after so many steps.
     """
-    free = np.flatnonzero(iterate.may_grow & iterate.may_shrink)
-    each = _work(iterate, free)
-    if not 2 <= len(free) <= LARGEST_FREE_SET or LEAST_STEPS * each > budget:
-        return 0.0
-    rows = iterate.hessian.rows(free)
-    H, chosen, work = rows.square(), np.arange(len(free)), 0.0
-    while len(chosen) >= 2 and work + each <= budget:
-        direction = _direction(iterate, free[chosen], H)
-        work += each
-        if direction is None:
+    free = iterate.free()
+    count, n = float(len(free)), float(iterate.n)
+    fixed = count**3 + count * n
+    each = 6 * count**2
+    if not 2 <= count <= LARGEST_FREE_SET or fixed + LEAST_STEPS * each > budget:
+        return Phase(0.0, free, 0.0, [])
+    inside = _FreeSet(iterate, free)
+    if not inside.system.is_definite:
+        return Phase(fixed, free, 0.0, [])
+    steps, refinements, fraction, blocked = 0, 0, 0.0, []
+    first_spread = inside.spread()
+    while steps < min(most_steps, (budget - fixed) / each) and refinements < LARGEST_REFINEMENTS:
+        done = inside.step()
+        if done is None:
             break
-        image = rows.image(chosen, direction)
-        length, blocking = _step_length(iterate, free[chosen], direction, image)
-        if length <= 0:
-            break
-        indices, blocked = free[chosen], free[chosen[blocking]]
-        z, violation = iterate.z[indices], iterate.violation
-        iterate.shift(indices, length * direction, length * image, blocked)
-        yield Jump(indices, z, iterate.z[indices], length, blocked, violation)
-        if not blocking.any():
-            break
-        chosen, H = chosen[~blocking], H[np.ix_(~blocking, ~blocking)]
-    return work
-
-
-def _work(iterate: Iterate, free: Array) -> float:
-    """Operations of one step: the factor, its use for each group, and the change of the gradient."""
-    problem, count = iterate.problem, float(len(free))
-    groups = len(np.unique(problem.group[free]))
-    return count**3 / 3 + 2 * count**2 * (groups + 1) + 2 * count * len(problem.coupling) * problem.n
-
-
-def _direction(iterate: Iterate, free: Array, H: Array) -> Array | None:
-    """d on the free set, sum zero over each group; None where H_FF has no Cholesky factor."""
-    # To a unit diagonal first: badly scaled samples span many decades, and the ridge must not drown the small.
-    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(H), SMALLEST_CURVATURE))
-    scaled = H * scale[:, None]
-    scaled *= scale
-    scaled[np.diag_indices_from(scaled)] += RIDGE
-    gradient, groups = iterate.gradient[free], iterate.problem.group[free]
-    # The free indices ascend and so do their groups: each group is a run.
-    starts = np.flatnonzero(np.diff(groups, prepend=-1))
-    sizes = np.diff(starts, append=len(free))
-    member = np.repeat(np.arange(len(starts)), sizes)
-    # Taking a constant off the gradient of a group changes nothing but the rounding.
-    gradient = gradient - (np.add.reduceat(gradient, starts) / sizes)[member]
-    right = np.zeros((len(free), len(starts) + 1))
-    right[:, 0] = scale * gradient
-    right[np.arange(len(free)), member + 1] = scale
-    try:
-        factor = cho_factor(scaled, lower=True, overwrite_a=True, check_finite=False)
-        solved = scale[:, None] * cho_solve(factor, right, overwrite_b=True, check_finite=False)
-        sums = np.add.reduceat(solved, starts, axis=0)
-        nu = np.linalg.solve(sums[:, 1:], sums[:, 0])
-    except (LinAlgError, np.linalg.LinAlgError):
-        return None
-    direction = solved[:, 1:] @ nu - solved[:, 0]
-    direction -= (np.add.reduceat(direction, starts) / sizes)[member]
-    return direction if np.isfinite(direction).all() else None
-
-
-def _step_length(iterate: Iterate, free: Array, direction: Array, image: Array) -> tuple[float, Array]:
-    """How far to go along d, and which indices of the free set block there.
-
-    The minimum of the true objective along d, or the nearest bound; 0 when d does not descend.
-    """
-    slope = float(iterate.gradient[free] @ direction)
-    curvature = float(direction @ image[free])
-    if not (slope < 0 and np.isfinite(curvature)):
-        return 0.0, np.zeros(len(free), dtype=bool)
-    z, lo, hi = iterate.z[free], iterate.problem.lo[free], iterate.problem.hi[free]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        room = np.where(direction > 0, (hi - z) / direction, (lo - z) / direction)
-    room[direction == 0] = np.inf
-    nearest = float(room.min())
-    # A curvature that is rounding only says nothing of where the minimum is.
-    rounding = 4 * EPS * float(np.abs(direction) @ np.abs(image[free]))
-    best = -slope / curvature if curvature > rounding else np.inf
-    if best < nearest:
-        return best, np.zeros(len(free), dtype=bool)
-    if not np.isfinite(nearest):
-        return 0.0, np.zeros(len(free), dtype=bool)
-    return nearest, room <= nearest * (1 + 1e-14)
+        steps += 1
+        fraction, stopped = done
+        if stopped >= 0:
+            blocked.append(int(free[stopped]))
+        else:
+            refinements += 1
+            if inside.spread() <= EQUAL_ENOUGH * first_spread:
+                break
+    if steps:
+        iterate.shift(free, inside.z)
+    return Phase(fixed + steps * each, free, fraction, blocked)

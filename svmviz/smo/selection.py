@@ -67,11 +67,7 @@ class SecondOrder:
         """First index by gradient, second by gain."""
         i, _ = iterate.extremes()
         members = iterate.members(i)
-        advantage = iterate.low_gradient[members] - iterate.gradient[i]
-        np.maximum(advantage, 0.0, out=advantage)
-        np.multiply(advantage, advantage, out=advantage)
-        advantage /= iterate.curvatures(i, members)
-        return Choice(i, members.start + int(advantage.argmax()), "largest gain")
+        return Choice(i, members.start + int(iterate.gains(i, members).argmax()), "largest gain")
 
     def moved(self, iterate: Iterate, choice: Choice) -> None:
         """Nothing to remember."""
@@ -138,7 +134,7 @@ class Platt:
         """The threshold goes where the pair says: to the gradient of its free index, else between the two."""
         assert self.threshold is not None
         g = iterate.gradient
-        group = iterate.problem.group[choice.i]
+        group = iterate.group[choice.i]
         if iterate.is_free(choice.i):
             self.threshold[group] = g[choice.i]
         elif iterate.is_free(choice.j):
@@ -147,7 +143,7 @@ class Platt:
             self.threshold[group] = 0.5 * (g[choice.i] + g[choice.j])
 
     def _reset_threshold(self, iterate: Iterate) -> None:
-        up, low = iterate.problem.thresholds(iterate.z, iterate.gradient)
+        up, low = iterate.thresholds()
         # A group in which nothing may grow, or nothing may shrink, has one finite threshold or none.
         with np.errstate(invalid="ignore"):
             middle = 0.5 * (up + low)
@@ -155,7 +151,7 @@ class Platt:
 
     def _next_violator(self, iterate: Iterate) -> int | None:
         assert self.threshold is not None
-        error = iterate.gradient - self.threshold[iterate.problem.group]
+        error = iterate.gradient - self.threshold[iterate.group]
         half = 0.5 * self.tol
         violates = ((error < -half) & iterate.may_grow) | ((error > half) & iterate.may_shrink)
         if not self.all_indices:
@@ -193,7 +189,7 @@ class Platt:
     def _productive(iterate: Iterate, i: int, members: slice) -> np.ndarray:
         """Which partners move the pair by more than rounding, whichever of the two grows."""
         difference = iterate.gradient[members] - iterate.gradient[i]
-        z, lo, hi = iterate.z, iterate.problem.lo, iterate.problem.hi
+        z, lo, hi = iterate.z, iterate.lo, iterate.hi
         grow = np.minimum(hi[i] - z[i], z[members] - lo[members])
         shrink = np.minimum(z[i] - lo[i], hi[members] - z[members])
         room = np.where(difference > 0, grow, shrink)

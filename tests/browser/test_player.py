@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from oracle import dense
 
 from svmviz.machines import ad_svm, mc_svm, nu_svc, nu_svr
 from svmviz.machines.expansion import bias_interval, expand, midpoint
@@ -90,7 +91,7 @@ def test_the_browser_computes_what_python_computes(load, build):
     trace, scene = build()
     page = load(trace, scene)
     hessian = trace.hessian()
-    H = np.column_stack([hessian.column(k) for k in range(trace.problem.n)])
+    H = dense(hessian)
     looks = page.evaluate("""() => Array.from({length: player.replay.length + 1}, (_, k) => {
       player.replay.seek(k);
       const {z, gradient, thresholds, bias} = player.replay;
@@ -157,7 +158,7 @@ def test_the_browser_reads_every_machine_as_python_does(load, machine, example, 
         })""",
         positions,
     )
-    H = np.column_stack([trace.hessian().column(k) for k in range(trace.problem.n)])
+    H = dense(trace.hessian())
     for k, look in zip(positions, looks, strict=True):
         z = trace.multipliers(k)
         gradient = H @ z + trace.problem.linear

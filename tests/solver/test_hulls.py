@@ -13,7 +13,8 @@ from scipy.optimize import brentq, linprog
 from scipy.spatial import ConvexHull
 
 from svmviz import DualProblem, InvalidProblemError
-from svmviz.gram import Hessian, gram_matrix
+from svmviz.gram import gram_matrix
+from svmviz.hessian import Hessian
 from svmviz.hulls import (
     _exact_vertex,
     critical_mu,

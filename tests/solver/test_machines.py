@@ -16,7 +16,7 @@ from zoo import (
 )
 
 from svmviz.errors import InvalidProblemError
-from svmviz.gram import Hessian
+from svmviz.hessian import Hessian
 from svmviz.kernels import GaussianKernel, make_kernel
 from svmviz.machines import ad_svm, mc_svm, nu_svc, nu_svr, one_class, svc, svr
 from svmviz.smo import Options, minimize

@@ -8,8 +8,8 @@ from oracle import dense, optimum
 from scipy.optimize import linprog, minimize_scalar
 from zoo import random_case, random_groups
 
-from svmviz import SVC, SVR, DualProblem, InvalidProblemError, gram
-from svmviz.gram import Hessian
+from svmviz import SVC, SVR, DualProblem, InvalidProblemError
+from svmviz.hessian import Hessian
 from svmviz.machines import mc_svm, svc
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -47,31 +47,29 @@ def test_gap_bounds_the_distance_anywhere(seed):
 @given(seed=SEEDS)
 def test_columns_blocks_and_products_agree(seed):
     case = random_groups(np.random.default_rng(seed))
-    H = dense(case.hessian, case.problem.n)
+    H = dense(case.hessian)
     np.testing.assert_allclose(H, H.T)
     np.testing.assert_allclose(case.hessian.diagonal, np.diagonal(H))
     z = case.problem.start()
     np.testing.assert_allclose(case.hessian.product(z), H @ z, atol=1e-12)
     chosen = np.arange(0, case.problem.n, 2)
-    rows, values = case.hessian.rows(chosen), np.linspace(-1, 1, len(chosen))
-    np.testing.assert_allclose(rows.square(), H[np.ix_(chosen, chosen)], atol=1e-15)
-    half = np.arange(0, len(chosen), 2)
-    np.testing.assert_allclose(rows.image(half, values[half]), values[half] @ H[chosen[half]], atol=1e-12)
-    i, j = 0, case.problem.n - 1
-    assert case.hessian.entry(i, j) == pytest.approx(H[i, j])
-    gradient = np.zeros(case.problem.n)
-    case.hessian.add_step(gradient, i, j, 0.5)
-    np.testing.assert_allclose(gradient, 0.5 * (H[i] - H[j]), atol=1e-12)
-
-
-def test_rows_too_many_to_keep_multiply_alike(monkeypatch):
-    case = random_groups(np.random.default_rng(3))
-    chosen = np.arange(case.problem.n)
     values = np.linspace(-1, 1, len(chosen))
-    kept = case.hessian.rows(chosen).image(chosen, values)
-    monkeypatch.setattr(gram, "KEPT", 0)
-    monkeypatch.setattr(gram, "BLOCK", 2 * len(case.hessian.K))
-    np.testing.assert_allclose(case.hessian.rows(chosen).image(chosen, values), kept, atol=1e-14)
+    np.testing.assert_allclose(case.hessian.square(chosen), H[np.ix_(chosen, chosen)], atol=1e-15)
+    np.testing.assert_allclose(case.hessian.combination(chosen, values), values @ H[chosen], atol=1e-12)
+    last = case.problem.n - 1
+    for i, j in ((0, last), (last, 0), (0, 1)):
+        assert case.hessian.entry(i, j) == pytest.approx(H[i, j])
+        gradients = np.zeros((2, case.problem.n))
+        case.hessian.add_step(gradients, i, j, 0.5)
+        np.testing.assert_allclose(gradients, np.tile(0.5 * (H[i] - H[j]), (2, 1)), atol=1e-12)
+    part = case.hessian.restricted(chosen)
+    few = np.arange(0, len(chosen), 2)
+    half = H[np.ix_(chosen, chosen)]
+    np.testing.assert_allclose(part.square(few), half[np.ix_(few, few)], atol=1e-15)
+    np.testing.assert_allclose(part.combination(few, values[few]), values[few] @ half[few], atol=1e-12)
+    gradients = np.zeros((1, len(chosen)))
+    part.add_step(gradients, 0, len(chosen) - 1, 0.5)
+    np.testing.assert_allclose(gradients[0], 0.5 * (half[0] - half[-1]), atol=1e-12)
 
 
 def test_a_column_of_mc_svm_touches_one_label_only():
@@ -79,11 +77,11 @@ def test_a_column_of_mc_svm_touches_one_label_only():
     X, codes = rng.normal(size=(12, 2)), np.arange(12) % 3
     problem = mc_svm.dual_problem(codes, 3, 0.5)
     hessian = Hessian(problem, X @ X.T, True)
-    H = dense(hessian, problem.n)
+    H = dense(hessian)
     np.testing.assert_allclose(H, np.kron(X @ X.T, np.eye(3) / 0.5))
-    gradient = np.zeros(problem.n)
+    gradient = np.zeros((1, problem.n))
     hessian.add_step(gradient, 4, 5, 2.0)
-    np.testing.assert_allclose(gradient, 2.0 * (H[4] - H[5]), atol=1e-12)
+    np.testing.assert_allclose(gradient[0], 2.0 * (H[4] - H[5]), atol=1e-12)
     assert hessian.used == 2 * len(X)
 
 

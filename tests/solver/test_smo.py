@@ -8,7 +8,7 @@ from oracle import optimum
 from zoo import nasty_case, random_case, random_groups
 
 from svmviz.errors import InvalidProblemError
-from svmviz.gram import Hessian
+from svmviz.hessian import Hessian
 from svmviz.kernels import GaussianKernel, SigmoidKernel
 from svmviz.machines import svc, svr
 from svmviz.smo import Loop, Options, minimize

@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 from zoo import random_groups
 
 from svmviz import SVC, SVR, InvalidProblemError, OneVsRestSVC
-from svmviz.gram import Hessian
+from svmviz.hessian import Hessian
 from svmviz.kernels import make_kernel
 from svmviz.machines import svc, svr
 from svmviz.problem import DualProblem
@@ -285,7 +285,7 @@ def test_estimators_with_a_squared_loss():
         SVR(loss="hinge").fit(X, X[:, 0])
     with pytest.raises(InvalidProblemError, match="at least 1e-60"):
         SVC(C=1e-70, loss="squared_hinge").fit(X, y)
-    assert dense(Hessian(svc.dual_problem([1.0, -1.0], 2.0, "squared_hinge"), np.eye(2)), 2)[0, 0] == 1.25
+    assert dense(Hessian(svc.dual_problem([1.0, -1.0], 2.0, "squared_hinge"), np.eye(2)))[0, 0] == 1.25
 
 
 def test_multipliers_that_grow_without_end_get_a_sentence():

@@ -12,7 +12,7 @@ from sklearn.preprocessing import scale
 from zoo import make_ad_svm, make_ad_svm_with_prototypes, random_samples
 
 from svmviz import ADSVC, InvalidProblemError, MuSVC, explain, record
-from svmviz.gram import Hessian
+from svmviz.hessian import Hessian
 from svmviz.kernels import LinearKernel
 from svmviz.machines import ad_svm
 from svmviz.problem import Thresholds
