@@ -41,10 +41,10 @@ class FreeSystem:
     """
 
     def __init__(self, H: Array, group: Array):
-        self._starts = np.flatnonzero(np.diff(group, prepend=-1))
-        self._member = np.repeat(np.arange(len(self._starts)), np.diff(self._starts, append=len(H)))
+        self._starts = run_starts(group)
         self._inside = np.ones(len(H))
         self._sizes = np.add.reduceat(self._inside, self._starts)
+        self._member = np.repeat(np.arange(len(self._starts)), self._sizes.astype(int))
         inverse = _inverse(H)
         self.is_definite = inverse is not None
         if inverse is not None:
@@ -52,30 +52,36 @@ class FreeSystem:
 
     def _without_sums(self, inverse: Array) -> Array:
         """B = P - PE (E'PE)^-1 E'P, in Fortran's order and symmetric."""
+        if len(self._starts) == 1:
+            column = inverse.sum(axis=1)
+            return dger(-1.0 / float(column.sum()), column, column, a=inverse, overwrite_a=1)
         by_group = np.add.reduceat(inverse, self._starts, axis=1)
         sums = np.add.reduceat(by_group, self._starts, axis=0)
-        if len(sums) == 1:
-            column = by_group[:, 0]
-            return dger(-1.0 / float(sums[0, 0]), column, column, a=inverse, overwrite_a=1)
         inverse -= by_group @ np.linalg.solve(sums, by_group.T)
         return inverse
-
-    def drop(self, k: int) -> None:
-        """Take the index at place k out of the free set."""
-        column = self._reduced[:, k].copy()
-        pivot = column.item(k)
-        if pivot > 0:  # else it is alone in its group
-            self._reduced = dger(-1.0 / pivot, column, column, a=self._reduced, overwrite_a=1)
-        self._reduced[:, k] = 0.0
-        self._reduced[k] = 0.0
-        self._inside[k] = 0.0
-        self._sizes[self._member.item(k)] -= 1.0
 
     def direction(self, gradient: Array) -> Array:
         """d (f,) from the gradients (f,); zero at the indices that were dropped."""
         # Taking a constant off the gradient of a group changes nothing but the rounding.
-        solved = self._reduced @ (gradient - self._means(gradient))
-        return (self._means(solved) - solved) * self._inside
+        return self._balanced(-(self._reduced @ (gradient - self._means(gradient))))
+
+    def drop(self, k: int, direction: Array) -> Array:
+        """Take the index at place k out of the free set; the direction (f,) without it, from the one with it."""
+        column = self._reduced[:, k].copy()
+        pivot = column.item(k)
+        self._inside[k] = 0.0
+        self._sizes[self._member.item(k)] -= 1.0
+        if pivot > 0:  # else it is alone in its group
+            direction = direction - column * (direction.item(k) / pivot)
+            self._reduced = dger(-1.0 / pivot, column, column, a=self._reduced, overwrite_a=1)
+        self._reduced[:, k] = 0.0
+        self._reduced[k] = 0.0
+        direction[k] = 0.0
+        return self._balanced(direction)
+
+    def _balanced(self, direction: Array) -> Array:
+        """The direction with what rounding has left of its sums taken off."""
+        return direction - self._means(direction) * self._inside
 
     def _means(self, values: Array) -> Array | float:
         """The mean over the indices that are left of each group, for each index."""
@@ -85,21 +91,30 @@ class FreeSystem:
         return (sums / np.maximum(1.0, self._sizes))[self._member]
 
 
+def run_starts(values: Array) -> Array:
+    """Where each run of equal values starts."""
+    if values[0] == values[-1] and (values == values[0]).all():
+        return np.zeros(1, dtype=int)
+    return np.concatenate([[0], 1 + np.flatnonzero(values[1:] != values[:-1])])
+
+
 def _inverse(H: Array) -> Array | None:
     """The inverse of H with a ridge, in Fortran's order and symmetric; None without a Cholesky factor."""
     # To a unit diagonal first: badly scaled samples span many decades, and the ridge must not drown the small.
-    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(H), SMALLEST_DIAGONAL))
-    scaled = H * scale[:, None]
-    scaled *= scale
+    scale = 1.0 / np.sqrt(np.fmax(H.diagonal(), SMALLEST_DIAGONAL))
+    is_scaled = bool((scale == 1.0).all())
+    scaled = H.copy() if is_scaled else H * scale[:, None] * scale
     scaled.flat[:: len(H) + 1] += RIDGE
     factor, failed = dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
     if failed:
         return None
     inverse, failed = dpotri(factor, lower=1, overwrite_c=1)
-    if failed or not np.isfinite(inverse).all():
+    if failed:
         return None
-    inverse = np.tril(inverse)
-    inverse += np.tril(inverse, -1).T
-    inverse *= scale
-    inverse *= scale[:, None]
-    return np.asfortranarray(inverse)
+    # The upper triangle is still that of H: what is above the diagonal comes from below it.
+    lower = np.tri(len(H), dtype=bool)
+    inverse = np.where(lower, inverse, inverse.T).T
+    if not is_scaled:
+        inverse *= scale
+        inverse *= scale[:, None]
+    return inverse

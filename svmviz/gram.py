@@ -19,7 +19,9 @@ BLOCK = 2**18
 # Default size of the cache, in MB, as in scikit-learn.
 CACHE_SIZE = 200.0
 # Up to so many samples the whole matrix costs less than the calls that fetch its rows in parts.
-SMALL = 256
+SMALL = 2048
+# It is computed in about so many strips, none with fewer rows: more strips leave less to compute twice.
+STRIPS, SMALLEST_STRIP = 16, 128
 # However small the cache, a pair and the rows fetched with it must fit.
 FEWEST_ROWS = 64
 
@@ -50,6 +52,8 @@ def gram_matrix(kernel: Kernel, X: Array) -> Array:
     InvalidProblemError
         When a value is not finite, or precomputed values are not square and symmetric.
     """
+    if kernel.name not in ("precomputed", "callable"):
+        return _half_by_half(kernel, X)
     K = kernel_values(kernel, X, X)
     if K.shape != (len(X), len(X)):
         raise InvalidProblemError(
@@ -64,12 +68,29 @@ def gram_matrix(kernel: Kernel, X: Array) -> Array:
     if difference == 0:
         return K
     # The solver takes rows for columns: what rounding left between the two would never leave the gradient.
-    K = K.copy() if kernel.name in ("precomputed", "callable") else K
+    K = K.copy()
     for s in strips:
         after = slice(s.start, None)
         mean = 0.5 * (K[s, after] + K[after, s].T)
         K[s, after] = mean
         K[after, s] = mean.T
+    return K
+
+
+def _half_by_half(kernel: Kernel, X: Array) -> Array:
+    """The Gram matrix of a kernel that is known to be symmetric: what lies below the diagonal is not computed."""
+    n, exact = len(X), is_exactly_symmetric(kernel, X)
+    K = np.empty((n, n))
+    step = max(SMALLEST_STRIP, n // STRIPS)
+    for first in range(0, n, step):
+        last = min(n, first + step)
+        strip = kernel_values(kernel, X[first:last], X[first:])
+        if not exact:
+            own = strip[:, : last - first]
+            own[:] = np.where(np.tri(len(own), dtype=bool), own.T, own)
+        K[first:last, first:] = strip
+        K[last:, first:last] = strip[:, last - first :].T
+    K.flat[:: n + 1] = kernel.diagonal(X)  # which a matrix product gives but for rounding
     return K
 
 
@@ -201,6 +222,7 @@ class KernelRows:
 
     def _compute(self, missing: Array, wanted: Array) -> None:
         values = self._between(self._X[missing], self._X)
+        values[np.arange(len(missing)), missing] = self.diagonal[missing]
         if not self._is_exact:
             _make_symmetric(values, missing)
             # Of a value that is there already the other row gets a copy: rounding must not tell the two apart.
@@ -307,9 +329,10 @@ def kernel_rows(K: Array | KernelRows, positive_semidefinite: bool | None = None
 def _make_symmetric(values: Array, samples: Array) -> None:
     """Where rows (k, n) of these samples meet each other, both get the mean of the two values."""
     inner = values[:, samples]
+    if np.array_equal(inner, inner.T):
+        return
     scale = float(np.abs(inner).max(initial=0.0))
     difference = float(np.abs(inner - inner.T).max(initial=0.0))
     if difference > 1e-8 * scale:
         raise InvalidProblemError("The kernel is not symmetric: make k(a, b) equal to k(b, a).")
-    if difference:
-        values[:, samples] = 0.5 * (inner + inner.T)
+    values[:, samples] = 0.5 * (inner + inner.T)

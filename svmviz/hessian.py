@@ -31,6 +31,8 @@ class Hessian:
     ----------
     n : int
         Number of dual indices.
+    copies : int
+        Where a row of H is a row of K, so many times over: 1 for C-SVC, 2 for SVR; 0 elsewhere.
     diagonal : ndarray (n,)
         That of H.
     used : int
@@ -54,7 +56,7 @@ class Hessian:
     def _find_structure(self) -> None:
         """How a row of H comes from rows of K; one of three ways, or else by picking its entries out.
 
-        `_copies` > 0: it is a row of K, so many times over, as for C-SVC (once) and for SVR (twice).
+        `copies` > 0: it is a row of K, so many times over, as for C-SVC (once) and for SVR (twice).
         `_strips`: where the indices of each label are, when each holds all samples in order and no two are coupled.
         `_in_order`: it is a row of K times the coupling, as for AD-SVM.
         """
@@ -66,7 +68,7 @@ class Hessian:
         )
         self._plain = plain
         self._in_order = bool(alike and copies == 1)
-        self._copies = copies if plain and alike else 0
+        self.copies = copies if plain and alike else 0
         self._strips = self._find_strips()
         self._has_added = bool(self._added.any())
 
@@ -103,7 +105,7 @@ class Hessian:
             a[indices] for a in (self._sample, self._label, self._added)
         )
         part.diagonal = self.diagonal[indices]
-        part._copies, part._strips, part._in_order = 0, None, False
+        part.copies, part._strips, part._in_order = 0, None, False
         part._has_added = bool(part._added.any())
         part.__dict__.pop("_coupled", None)
         return part
@@ -136,7 +138,7 @@ class Hessian:
     def row(self, i: int, members: slice) -> Array:
         """H[i, members] without the added diagonal. May be a view of K: not to be written to."""
         K_i = self.kernel_rows.row(self._sample.item(i))
-        if self._copies == 1:
+        if self.copies == 1:
             return K_i[members]
         row = K_i.take(self._sample[members])
         if not self._plain:
@@ -167,10 +169,11 @@ class Hessian:
             rows[:, j] -= step * self._added.item(j)
 
     def _add_image(self, rows: Array, image: Array, label: int) -> None:
-        if self._copies == 1:
-            rows += image
-        elif self._copies:
-            copies = rows.reshape(len(rows), self._copies, -1)
+        if self.copies == 1:
+            for row in rows:  # one call for all is slower
+                row += image
+        elif self.copies:
+            copies = rows.reshape(len(rows), self.copies, -1)
             copies += image
         else:
             ordered = image if self._in_order else image.take(self._sample)
@@ -178,7 +181,7 @@ class Hessian:
 
     def square(self, indices: Array) -> Array:
         """H[indices, indices], (k, k), an array of its own."""
-        if self._copies == 1:
+        if self.copies == 1:
             square = self.kernel_rows.square(self._sample[indices])
         else:
             samples, place = np.unique(self._sample[indices], return_inverse=True)
@@ -193,7 +196,7 @@ class Hessian:
     def combination(self, indices: Array, values: Array) -> Array:
         """The sum of values[k] H[indices[k]], (n,), with one product with K a label; the indices ascend."""
         samples = self._sample[indices]
-        if self._copies == 1:
+        if self.copies == 1:
             spread = values[None, :]
         else:
             samples, place = np.unique(samples, return_inverse=True)
@@ -202,8 +205,8 @@ class Hessian:
             spread = np.bincount(cell, weights=values, minlength=n_labels * count).reshape(n_labels, count)
         self.used += len(self.kernel_rows) * len(samples)
         products = self.kernel_rows.times(spread, samples)
-        if self._copies:
-            image = np.tile(products[0], self._copies) if self._copies > 1 else products[0]
+        if self.copies:
+            image = np.tile(products[0], self.copies) if self.copies > 1 else products[0]
         else:
             image = (self._coupling @ products)[self._label, self._sample]
         if self._has_added:

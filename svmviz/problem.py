@@ -151,14 +151,14 @@ class DualProblem:
         self._fill("lo", None, float)
         self._fill("hi", None, float)
         self._fill("sample", np.arange(n), int)
-        self._fill("label", np.zeros(n), int)
+        self._fill("label", np.zeros(n, dtype=int), int)
         self._fill("coupling", np.ones((1, 1)), float)
-        self._fill("group", np.zeros(n), int)
+        self._fill("group", np.zeros(n, dtype=int), int)
         self._fill("diagonal", np.zeros(n), float)
         for name in ("lo", "hi", "sample", "label", "group", "diagonal"):
             if getattr(self, name).shape != (n,):
                 raise InvalidProblemError(f"{name} must have one entry for each of the {n} dual indices.")
-        steps = np.diff(self.group)
+        steps = self.group[1:] - self.group[:-1]
         if self.group[0] != 0 or ((steps != 0) & (steps != 1)).any():
             raise InvalidProblemError("Groups must be numbered 0, 1, 2 ... and stand side by side.")
         self._fill("sums", np.zeros(self.n_groups), float)
@@ -166,8 +166,11 @@ class DualProblem:
 
     def _fill(self, name: str, default: Array | None, dtype: type) -> None:
         value = getattr(self, name)
+        if value is None and default is not None:
+            object.__setattr__(self, name, default)
+            return
         try:
-            values = np.asarray(default if value is None else value, dtype=float)
+            values = np.asarray(value, dtype=float)
         except (TypeError, ValueError, OverflowError) as error:
             raise InvalidProblemError(f"{name} must hold numbers only.") from error
         if np.isnan(values).any():
@@ -181,25 +184,33 @@ class DualProblem:
             raise InvalidProblemError(f"sums must have one entry for each of the {self.n_groups} groups.")
         if self.sample.min() < 0:
             raise InvalidProblemError("sample must hold numbers of samples, counted from 0.")
-        square = self.coupling.ndim == 2 and self.coupling.shape[0] == self.coupling.shape[1]
-        if not square or not np.allclose(self.coupling, self.coupling.T):
-            raise InvalidProblemError("coupling must be a square and symmetric matrix.")
-        if not ((self.label >= 0) & (self.label < len(self.coupling))).all():
+        self._check_coupling()
+        if not (self.label.min() >= 0 and self.label.max() < len(self.coupling)):
             raise InvalidProblemError("label must hold numbers of rows of coupling, counted from 0.")
         for name in ("linear", "lo", "hi", "sums", "diagonal", "coupling"):
             size = np.abs(getattr(self, name))
+            if size.max() <= LARGEST:
+                continue
             if (size[np.isfinite(size) | (name not in ("lo", "hi"))] > LARGEST).any():
                 raise InvalidProblemError(f"{name} holds numbers beyond {LARGEST:g}: scale the problem down.")
         if (self.diagonal < 0).any():
             raise InvalidProblemError("diagonal holds negative numbers: make them 0 or more.")
-        eigenvalues = np.linalg.eigvalsh(self.coupling)
-        if eigenvalues[0] < -1e-9 * eigenvalues[-1]:
-            raise InvalidProblemError("coupling must be positive semidefinite: it has a negative eigenvalue.")
         if (self.lo == np.inf).any() or (self.hi == -np.inf).any():
             raise InvalidProblemError("A lower bound is infinity, or an upper one -infinity: swap the two.")
         if (self.lo > self.hi).any():
             raise InvalidProblemError("A lower bound exceeds its upper bound: raise C or the sample weights.")
         self._check_sums()
+
+    def _check_coupling(self) -> None:
+        coupling = self.coupling
+        if coupling.shape == (1, 1) and 0 <= coupling[0, 0] <= LARGEST:
+            return
+        square = coupling.ndim == 2 and coupling.shape[0] == coupling.shape[1]
+        if not square or not np.allclose(coupling, coupling.T):
+            raise InvalidProblemError("coupling must be a square and symmetric matrix.")
+        eigenvalues = np.linalg.eigvalsh(np.clip(coupling, -LARGEST, LARGEST))
+        if eigenvalues[0] < -1e-9 * eigenvalues[-1]:
+            raise InvalidProblemError("coupling must be positive semidefinite: it has a negative eigenvalue.")
 
     def _check_sums(self) -> None:
         least, most = self._per_group(np.add, self.lo), self._per_group(np.add, self.hi)
@@ -238,6 +249,8 @@ class DualProblem:
         """A feasible z: zero where the box and the sums allow it, else filled in the order of the indices."""
         z = np.clip(0.0, self.lo, self.hi)
         missing = self.sums - self._per_group(np.add, z)
+        if not missing.any():
+            return z
         room = np.where(missing[self.group] > 0, self.hi - z, z - self.lo)
         before = _cumulate_before(room, self.starts, self.group)
         filled = np.clip(np.abs(missing)[self.group] - before, 0.0, room)
@@ -321,11 +334,19 @@ class DualProblem:
         has, nothing = z - self.lo, np.zeros(self.n)
         price = np.concatenate([gradient + error, gradient - error])
         given, room = np.concatenate([has, nothing]), np.concatenate([has, self.hi - z])
-        group = np.tile(self.group, 2)
-        order = np.lexsort((price, group))
-        before = _cumulate_before(room[order], 2 * self.starts, group[order])
+        if self.n_groups == 1:
+            order = price.argsort()
+            sorted_room = room[order]
+            before = np.concatenate([[0.0], sorted_room[:-1].cumsum()])
+            left = float(has.sum()) - before
+        else:
+            group = np.tile(self.group, 2)
+            order = np.lexsort((price, group))
+            sorted_room = room[order]
+            before = _cumulate_before(sorted_room, 2 * self.starts, group[order])
+            left = self._per_group(np.add, has)[group[order]] - before
         taken = np.empty(2 * self.n)
-        taken[order] = np.clip(self._per_group(np.add, has)[group[order]] - before, 0.0, room[order])
+        taken[order] = np.minimum(np.fmax(left, 0.0), sorted_room)
         savings = price * (given - taken)
         # What a sum is off by costs its multiplier, which lies between the thresholds.
         ends = np.abs(self.thresholds(z, gradient))

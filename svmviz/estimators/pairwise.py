@@ -113,16 +113,16 @@ class PairwiseClassifier(Classifier):
         self.certificate_ = combine([pair.certificate for pair in self.pairs_])
 
     def _dual_coef(self, codes: Array) -> Array:
-        place = {int(sample): k for k, sample in enumerate(self.support_)}
+        place = np.empty(len(codes), dtype=int)
+        place[self.support_] = np.arange(len(self.support_))
         n_classes = len(self.classes_)
         sign = 1.0 if n_classes == 2 else -1.0
         dual_coef = np.zeros((n_classes - 1, len(self.support_)))
         for pair in self.pairs_:
             a, b = pair.classes
-            for k in pair.expansion.support:
-                sample = int(pair.rows[k])
-                row = b - 1 if codes[sample] == a else a
-                dual_coef[row, place[sample]] = sign * pair.expansion.coef[k]
+            samples = pair.rows[pair.expansion.support]
+            row = np.where(codes[samples] == a, b - 1, a)
+            dual_coef[row, place[samples]] = sign * pair.expansion.coef[pair.expansion.support]
         return dual_coef
 
     def _pair_decisions(self, X: Any) -> Array:

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from svmviz.free_system import run_starts
 from svmviz.hessian import Hessian
 from svmviz.problem import EPS, DualProblem
 
@@ -21,7 +22,7 @@ SMALLEST_CURVATURE = 1e-150
 # is put on the bound. Not relative to the box: badly scaled data take honest steps that are tiny against C.
 SNAP = 4 * EPS
 # When a row must be computed, so many that are next in line on either side come with it.
-FETCHED = 8
+FETCHED = 64
 
 
 class Move(NamedTuple):
@@ -107,7 +108,10 @@ class Iterate:
     lo, hi, group : ndarray (n,)
         As in the problem.
     gradient, up_gradient, low_gradient : ndarray (n,)
-        The gradient, and the two copies.
+        The gradient, and the two copies; the rows of `gradients`.
+    one_group : bool
+    is_flat : bool
+        Whether all diagonal entries of H are equal, and no other entry can be larger.
     violation : float
         The largest violation over the groups.
     moved : bool
@@ -125,15 +129,15 @@ class Iterate:
         largest = float(np.abs(hessian.diagonal).max()) or 1.0
         self.floor = max(CURVATURE_FLOOR * largest, SMALLEST_CURVATURE)
         self.negative_curvature = False
-        self._flat = float(np.ptp(hessian.diagonal)) == 0.0 and hessian.is_known_definite
-        self._gradients = np.empty((3, self.n))
-        self.gradient, self.up_gradient, self.low_gradient = self._gradients
+        self.is_flat = float(np.ptp(hessian.diagonal)) == 0.0 and hessian.is_known_definite
+        self.gradients = np.empty((3, self.n))
+        self.gradient, self.up_gradient, self.low_gradient = self.gradients
         self.gradient[:] = gradient
-        self._gains, self._curvatures = np.empty((2, self.n))
-        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        self._gains, self._sizes, self._curvatures = np.empty((3, self.n))
+        starts = run_starts(group)
         sizes = np.diff(starts, append=self.n)
         self._starts, self._ends = starts, starts + sizes
-        self._one_group = len(starts) == 1
+        self.one_group = len(starts) == 1
         self._many_alike = bool((sizes == sizes[0]).all()) and int(sizes[0]) < len(sizes)
         self._extremes = (0, 0)
         self.violation = np.inf
@@ -180,7 +184,7 @@ class Iterate:
     def scan(self) -> float:
         """Find the most violated group and its two extremes; the violation of the problem."""
         up, low = self.up_gradient, self.low_gradient
-        if self._one_group:
+        if self.one_group:
             i, j = int(up.argmin()), int(low.argmax())
         else:
             spread = self._per_group(np.maximum, low)
@@ -214,7 +218,7 @@ class Iterate:
 
     def members(self, i: int) -> slice:
         """The dual indices of i's group."""
-        if self._one_group:
+        if self.one_group:
             return slice(0, self.n)
         group = self.group[i]
         return slice(int(self._starts[group]), int(self._ends[group]))
@@ -222,10 +226,10 @@ class Iterate:
     def curvatures(self, i: int, members: slice) -> Array:
         """H_ii + H_kk - 2 H_ik for k in members, at least the floor; good until the next call."""
         if not self.hessian.has(i):
-            self._fetch(i)
+            self.fetch(i)
         curvatures = self._curvatures[members]
         np.multiply(self.hessian.row(i, members), -2.0, out=curvatures)
-        if self._flat:
+        if self.is_flat:
             # |H_ik| is at most H_ii: two calls less where the floor may be added.
             curvatures += 2.0 * self.hessian.diagonal.item(i) + self.floor
             return curvatures
@@ -233,7 +237,7 @@ class Iterate:
         curvatures += self.hessian.diagonal.item(i)
         return np.maximum(curvatures, self.floor, out=curvatures)
 
-    def _fetch(self, i: int) -> None:
+    def fetch(self, i: int) -> None:
         """Have the row of i computed, and with it those that the next pairs most likely need."""
         wanted = [i]
         if self.n > FETCHED:
@@ -244,13 +248,13 @@ class Iterate:
     def gains(self, i: int, members: slice) -> Array:
         """Twice what an unclipped step along (i, k) would gain, k in members; good until the next call.
 
-        Zero where (i, k) is no violating pair.
+        Below zero where (i, k) is no violating pair.
         """
-        gains = self._gains[members]
+        gains, sizes = self._gains[members], self._sizes[members]
         np.subtract(self.low_gradient[members], self.gradient.item(i), out=gains)
-        np.maximum(gains, 0.0, out=gains)
-        np.multiply(gains, gains, out=gains)
-        gains /= self.curvatures(i, members)
+        np.abs(gains, out=sizes)
+        np.multiply(gains, sizes, out=gains)
+        np.divide(gains, self.curvatures(i, members), out=gains)
         return gains
 
     def move(self, i: int, j: int) -> None:
@@ -267,9 +271,9 @@ class Iterate:
             if room_i == room_j == np.inf:
                 unclipped = 0.0  # there is no minimum on the way
         step = min(unclipped, room_i, room_j)
-        z_i_after = hi_i if step >= room_i else _snapped(z_i, step, lo_i, hi_i)
-        z_j_after = lo_j if step >= room_j else _snapped(z_j, -step, lo_j, hi_j)
-        hessian.add_step(self._gradients, i, j, step)
+        z_i_after = hi_i if step >= room_i else snapped(z_i, step, lo_i, hi_i)
+        z_j_after = lo_j if step >= room_j else snapped(z_j, -step, lo_j, hi_j)
+        hessian.add_step(self.gradients, i, j, step)
         self._put(i, z_i_after, lo_i, hi_i)
         self._put(j, z_j_after, lo_j, hi_j)
         self.moved = z_i != z_i_after or z_j != z_j_after
@@ -284,13 +288,23 @@ class Iterate:
         hits_i, hits_j = step >= room_i, step >= room_j
         blocked: Blocked = "both" if hits_i and hits_j else "i" if hits_i else "j" if hits_j else "none"
         return Move(
-            int(self.group[i]), i, j, gradient_i, gradient_j, violation, curvature, unclipped, step, blocked, *z
+            int(self.group[i]),
+            i,
+            j,
+            gradient_i,
+            gradient_j,
+            violation,
+            curvature,
+            unclipped,
+            step,
+            blocked,
+            *z,
         )
 
     def shift(self, indices: Array, z: Array) -> None:
         """Put the multipliers of these indices, which ascend, to z; those with only rounding to a bound, on it."""
         before = self.z[indices]
-        after = _snapped_all(before, z, self.lo[indices], self.hi[indices])
+        after = snapped_all(before, z, self.lo[indices], self.hi[indices])
         self.z[indices] = after
         self.gradient += self.hessian.combination(indices, after - before)
         self._look()
@@ -314,7 +328,7 @@ class Iterate:
         self.low_gradient[i] = gradient if value > lo else -np.inf
 
 
-def _snapped(before: float, change: float, lo: float, hi: float) -> float:
+def snapped(before: float, change: float, lo: float, hi: float) -> float:
     """before + change, or the bound that only rounding keeps it from; an infinite bound is never reached."""
     after = before + change
     size = max(abs(before), abs(change))
@@ -323,8 +337,8 @@ def _snapped(before: float, change: float, lo: float, hi: float) -> float:
     return hi if hi - after < SNAP * max(size, abs(hi)) else after
 
 
-def _snapped_all(before: Array, after: Array, lo: Array, hi: Array) -> Array:
-    """`_snapped` for arrays; a pair goes without, since NumPy's calls are what it costs."""
+def snapped_all(before: Array, after: Array, lo: Array, hi: Array) -> Array:
+    """`snapped` for arrays; a pair goes without, since NumPy's calls are what it costs."""
     size = np.maximum(np.abs(before), np.abs(after - before))
     at_lo = after - lo < SNAP * np.maximum(size, np.abs(lo))
     at_hi = hi - after < SNAP * np.maximum(size, np.abs(hi))

@@ -18,6 +18,7 @@ from svmviz.hessian import Hessian
 from svmviz.problem import EPS, Certificate, DualProblem, Status
 from svmviz.smo.iterate import Iterate, Jump, Move
 from svmviz.smo.newton import newton_phase
+from svmviz.smo.pairs import fits, move_pairs
 from svmviz.smo.selection import Selection, check_name, make_selection
 from svmviz.smo.stopping import NAMES, relative_violation
 
@@ -144,6 +145,7 @@ class Loop:
         self._limit = options.limit(problem.n)
         self._newton_work = 0.0
         self._record_jumps = record_jumps
+        self._many_at_once = False
         self._status: Status = "capped"
         self._guard: _OpenBox | None = None
         if not problem.is_bounded:
@@ -162,10 +164,19 @@ class Loop:
         iterate = self.iterate
         selection = make_selection(self.options.selection, self.options.tol)
         progress = _Progress(iterate)
-        while not self._ended(progress, selection):
-            self._pair(selection)
-            progress.note(iterate.moved)
-            yield None
+        # What is asked before every pair: one comparison each, the rest only when one of them says so.
+        satisfied = self.options.tol if self.options.stopping == "violation" else np.inf
+        while True:
+            look = min(progress.next_look, self._limit)
+            due = self.iterations >= look or not iterate.moved
+            if (due or iterate.violation <= satisfied) and self._ended(progress, selection):
+                return
+            if self._many_at_once:
+                count = min(look - self.iterations, NEWTON_INTERVAL - self.iterations % NEWTON_INTERVAL)
+                self.iterations += move_pairs(iterate, max(1, count), self.options.tol)
+            else:
+                self._pair(selection)
+                yield None
             if self.iterations % NEWTON_INTERVAL:
                 continue
             if self.options.newton:
@@ -227,18 +238,21 @@ class Loop:
     def _confirmed(self) -> bool:
         """Whether the test is still met on a fresh gradient.
 
-        With the Newton phase a last one makes the multipliers exact for the free set found.
+        With the Newton phase a last one makes the multipliers exact for the free set found, unless one just did.
         """
-        self.iterate.refresh()
-        if not self._met():
-            return False
-        if self.options.newton and self.iterations:
+        if self.options.newton and self.iterations % NEWTON_INTERVAL:
+            self.iterate.refresh()
+            if not self._met():
+                return False
             newton_phase(self.iterate)
         self.iterate.refresh()
         return self._met()
 
     def run(self) -> Solution:
         """Move pairs to the end."""
+        options = self.options
+        usual = options.selection == "second_order" and options.stopping == "violation"
+        self._many_at_once = usual and fits(self.iterate)
         for _ in self._events():
             pass
         return self.solution()
@@ -279,21 +293,16 @@ class _Progress:
         self.iterate = iterate
         self.window = max(PROGRESS_WINDOW, iterate.problem.n)
         self.next_look = self.window
-        self.stuck = False
         self.stalls = 0  # looks in a row without an improvement
         self.best = self._objective()[0]
         self.least_violation = iterate.violation
 
-    def note(self, moved: bool) -> None:
-        """Remember whether the pair moved."""
-        self.stuck = not moved
-
     def stalled(self, iterations: int) -> bool:
         """Whether to give up."""
-        if iterations < self.next_look and not self.stuck:
+        if iterations < self.next_look and self.iterate.moved:
             return False
         self.next_look = iterations + self.window
-        self.stuck = False
+        self.iterate.moved = True
         self.iterate.refresh()
         objective, rounding = self._objective()
         improved = objective < self.best - rounding

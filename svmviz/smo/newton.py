@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svmviz.free_system import FreeSystem
-from svmviz.problem import EPS
+from svmviz.free_system import FreeSystem, run_starts
 from svmviz.smo.iterate import Iterate
 
 Array = np.ndarray
@@ -29,62 +28,72 @@ EQUAL_ENOUGH = 1e-9
 
 
 class _FreeSet:
-    """The multipliers of the free set by themselves, while a phase moves them."""
+    """The multipliers of the free set by themselves, while a phase moves them.
+
+    A full step along the Newton direction d takes all gradients of a group to one value, so after a share t of it the
+    direction is (1 - t) d, and a bound that blocks there takes its index out of it: no step needs H until `settle`.
+    """
 
     def __init__(self, iterate: Iterate, free: Array):
-        self.z, self.gradient = iterate.z[free], iterate.gradient[free]
-        self.lo, self.hi = iterate.lo[free], iterate.hi[free]
+        self.z, self.lo, self.hi = iterate.z[free], iterate.lo[free], iterate.hi[free]
         self.H = iterate.hessian.square(free)
-        self.group = iterate.group[free]
+        self.group, self.one_group = iterate.group[free], iterate.one_group
         self.system = FreeSystem(self.H, self.group)
-        self.room = np.empty(len(free))
         self.inside = np.ones(len(free), dtype=bool)
+        self._settled_z, self.gradient = self.z.copy(), iterate.gradient[free]
+        self._room = np.empty(len(free))
+        if self.system.is_definite:
+            self._direction = self.system.direction(self.gradient)
 
-    def step(self) -> tuple[float, int] | None:
-        """Go along the direction to the minimum of the true objective, or to the first bound.
+    def step(self) -> tuple[float, int]:
+        """Go along the direction to its end or to the first bound.
 
-        How far, as a share of the way to the minimum, and the place that blocks there, -1 for the minimum; None when
-        nothing descends.
+        How far, as a share, and the place that blocks there, -1 at the end.
         """
-        direction = self.system.direction(self.gradient)
-        image = self.H @ direction
-        slope, curvature = float(self.gradient @ direction), float(direction @ image)
-        if not (slope < 0 and np.isfinite(curvature)):
-            return None
-        room = self.room
-        room.fill(np.inf)
+        direction, room = self._direction, self._room
         bound = np.where(direction > 0, self.hi, self.lo)
         bound -= self.z
+        room.fill(np.inf)
         np.divide(bound, direction, out=room, where=direction != 0)
         k = int(room.argmin())
-        nearest = max(0.0, room.item(k))
-        best = -slope / curvature if curvature > 0 else np.inf
-        if best < nearest and curvature <= 4 * EPS * float(np.abs(direction) @ np.abs(image)):
-            best = np.inf  # a curvature that is rounding only says nothing of where the minimum is
-        length = min(best, nearest)
-        if length == np.inf:
-            return None
-        forward = bool(direction[k] > 0)
-        direction *= length
-        image *= length
-        self.z += direction
-        self.gradient += image
-        if best < nearest:
+        share = room.item(k)
+        if share >= 1:
+            self.z += direction
             return 1.0, -1
-        self.z[k] = self.hi[k] if forward else self.lo[k]
+        share = max(0.0, share)
+        self.z += share * direction
+        self.z[k] = self.hi[k] if direction[k] > 0 else self.lo[k]
         self.inside[k] = False
-        self.system.drop(k)
-        return nearest / best, k
+        direction *= 1 - share
+        self._direction = self.system.drop(k, direction)
+        return share, k
+
+    def settle(self) -> bool:
+        """Whether the steps since the last call have lowered the objective; the gradient and the direction anew.
+
+        Where rounding has made them raise it, they are shortened to its minimum on the way.
+        """
+        change = self.z - self._settled_z
+        image = self.H @ change
+        slope, curvature = float(self.gradient @ change), float(change @ image)
+        descends = slope < 0 and np.isfinite(curvature)
+        if not descends or slope + 0.5 * curvature > 0:
+            change *= -slope / curvature if descends else 0.0
+            self.z = np.clip(self._settled_z + change, self.lo, self.hi)
+            return False
+        self.gradient += image
+        self._settled_z = self.z.copy()
+        self._direction = self.system.direction(self.gradient)
+        return bool(np.isfinite(self._direction).all())
 
     def spread(self) -> float:
         """Largest difference of two gradients within a group, which the minimum makes zero."""
-        inside = np.flatnonzero(self.inside)
-        if not len(inside):
+        gradient = self.gradient[self.inside]
+        if not len(gradient):
             return 0.0
-        gradient = self.gradient[inside]
-        if self.group[0] == self.group[-1]:
+        if self.one_group:
             return float(gradient.max() - gradient.min())
-        starts = np.flatnonzero(np.diff(self.group[inside], prepend=-1))
+        starts = run_starts(self.group[self.inside])
         return float((np.maximum.reduceat(gradient, starts) - np.minimum.reduceat(gradient, starts)).max())
 
 
@@ -133,20 +142,17 @@ def newton_phase(iterate: Iterate, budget: float = np.inf, most_steps: float = n
     inside = _FreeSet(iterate, free)
     if not inside.system.is_definite:
         return Phase(fixed, free, 0.0, [])
-    steps, refinements, fraction, blocked = 0, 0, 0.0, []
-    first_spread = inside.spread()
-    while steps < min(most_steps, (budget - fixed) / each) and refinements < LARGEST_REFINEMENTS:
-        done = inside.step()
-        if done is None:
+    most_steps = min(most_steps, (budget - fixed) / each)
+    steps, fraction, blocked = 0, 0.0, []
+    enough = EQUAL_ENOUGH * inside.spread()
+    for _ in range(LARGEST_REFINEMENTS):
+        blocks = 0
+        while steps < most_steps and blocks >= 0:
+            fraction, blocks = inside.step()
+            steps += 1
+            if blocks >= 0:
+                blocked.append(int(free[blocks]))
+        if not inside.settle() or blocks >= 0 or inside.spread() <= enough:
             break
-        steps += 1
-        fraction, stopped = done
-        if stopped >= 0:
-            blocked.append(int(free[stopped]))
-        else:
-            refinements += 1
-            if inside.spread() <= EQUAL_ENOUGH * first_spread:
-                break
-    if steps:
-        iterate.shift(free, inside.z)
+    iterate.shift(free, inside.z)
     return Phase(fixed + steps * each, free, fraction, blocked)
