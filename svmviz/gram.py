@@ -269,7 +269,7 @@ class KernelRows:
         """k between these samples, (k, k), a copy."""
         slots = samples if self.is_whole else [self._slot[s] for s in samples.tolist()]
         if self.is_whole or min(slots, default=0) >= 0:
-            return self._values.take(slots, axis=0).take(samples, axis=1)
+            return self._values.ravel().take(np.asarray(slots)[:, None] * len(self) + samples)
         values = self._between(self._X[samples], self._X[samples])
         _make_symmetric(values, np.arange(len(samples)))
         return values

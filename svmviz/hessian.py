@@ -33,6 +33,8 @@ class Hessian:
         Number of dual indices.
     copies : int
         Where a row of H is a row of K, so many times over: 1 for C-SVC, 2 for SVR; 0 elsewhere.
+    has_added : bool
+        Whether something is added to the diagonal.
     diagonal : ndarray (n,)
         That of H.
     used : int
@@ -70,7 +72,7 @@ class Hessian:
         self._in_order = bool(alike and copies == 1)
         self.copies = copies if plain and alike else 0
         self._strips = self._find_strips()
-        self._has_added = bool(self._added.any())
+        self.has_added = bool(self._added.any())
 
     def _find_strips(self) -> list[slice] | None:
         problem, n_labels = self.problem, len(self.problem.coupling)
@@ -106,7 +108,7 @@ class Hessian:
         )
         part.diagonal = self.diagonal[indices]
         part.copies, part._strips, part._in_order = 0, None, False
-        part._has_added = bool(part._added.any())
+        part.has_added = bool(part._added.any())
         part.__dict__.pop("_coupled", None)
         return part
 
@@ -164,7 +166,7 @@ class Hessian:
             coupling = self._coupling
             images = step * (coupling[:, [label_i]] * K_i - coupling[:, [label_j]] * K_j)
             rows += images[self._label, self._sample]
-        if self._has_added:
+        if self.has_added:
             rows[:, i] += step * self._added.item(i)
             rows[:, j] -= step * self._added.item(j)
 
@@ -189,7 +191,7 @@ class Hessian:
         if not self._plain:
             labels = self._label[indices]
             square *= self._coupling[labels[:, None], labels]
-        if self._has_added:
+        if self.has_added:
             square[np.diag_indices_from(square)] += self._added[indices]
         return square
 
@@ -209,7 +211,7 @@ class Hessian:
             image = np.tile(products[0], self.copies) if self.copies > 1 else products[0]
         else:
             image = (self._coupling @ products)[self._label, self._sample]
-        if self._has_added:
+        if self.has_added:
             image[indices] += self._added[indices] * values
         return image
 

@@ -78,7 +78,7 @@ def optimum(problem: DualProblem, hessian: Hessian, smallest: float = 1e-6) -> O
 
     It counts as solved when its bounds agree to 1e-8, relative to the value or to `smallest`.
     """
-    program = scaled_program(problem, dense(hessian, problem.n))
+    program = scaled_program(problem, dense(hessian))
     found = clarabel_run(program, 1e-13)()
     values = sorted((found.obj_val * program.scale, found.obj_val_dual * program.scale))
     tight = values[1] - values[0] <= 1e-8 * max(abs(values[0]), smallest)

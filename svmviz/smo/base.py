@@ -19,7 +19,7 @@ from svmviz.hessian import Hessian
 from svmviz.kernels import Kernel, LinearKernel, PrecomputedKernel, make_kernel
 from svmviz.machines.expansion import Expansion, expand
 from svmviz.problem import Certificate, DualProblem
-from svmviz.smo.loop import Loop, Options
+from svmviz.smo.loop import Loop, Options, Solution
 from svmviz.smo.steps import Step, pairs
 from svmviz.smo.warm import Source
 
@@ -139,11 +139,15 @@ class SMO(ABC):
     def minimize(self) -> Self:
         """Minimise from where the multipliers stand until the violation is within tol."""
         loop = self._loop(self._options)
-        for _ in loop:
-            self.n_iter += 1
-            if self.verbose and (self.n_iter - 1) % int(self.verbose) == 0:
-                print(f"{self.n_iter:6d}\t{self._cost(loop):.6e}")
-        self._take(loop)
+        if self.verbose:
+            for _ in loop:
+                self.n_iter += 1
+                if (self.n_iter - 1) % int(self.verbose) == 0:
+                    print(f"{self.n_iter:6d}\t{self._cost(loop):.6e}")
+            self._take(loop.solution())
+        else:
+            self._take(loop.run())
+            self.n_iter += loop.iterations
         return self
 
     def steps(self) -> Iterator[Step]:
@@ -161,7 +165,7 @@ class SMO(ABC):
                     return
         finally:
             if self._z is loop.iterate.z:
-                self._take(loop)
+                self._take(loop.solution())
 
     @abstractmethod
     def _source(self, problem: DualProblem, z: Array, gradient: Array) -> Source:
@@ -199,8 +203,7 @@ class SMO(ABC):
     def _loop(self, options: Options) -> Loop:
         return Loop(self._problem, self._hessian, options, self._z, self._gradient)
 
-    def _take(self, loop: Loop) -> None:
-        solution = loop.solution()
+    def _take(self, solution: Solution) -> None:
         self._z, self._gradient = solution.z, solution.gradient
         self.certificate = solution.certificate.with_primal()
         self._keep(solution.z, solution.gradient)

@@ -61,30 +61,6 @@ class Move(NamedTuple):
     z_j_after: float
 
 
-class Jump(NamedTuple):
-    """One Newton step on the free set.
-
-    Attributes
-    ----------
-    indices : ndarray (f,) of int
-        The free set before the step, dual indices.
-    z_before, z_after : ndarray (f,)
-    fraction : float
-        How far along the Newton direction: 1 reached the minimum over the free set; below, a bound blocked.
-    blocked : ndarray (b,) of int
-        Dual indices that are now at the bound.
-    violation : float
-        Of the whole problem before the step.
-    """
-
-    indices: Array
-    z_before: Array
-    z_after: Array
-    fraction: float
-    blocked: Array
-    violation: float
-
-
 class Iterate:
     """Multipliers z with the gradient Hz + p, kept in step while pairs move.
 
@@ -175,7 +151,11 @@ class Iterate:
 
     def free(self) -> Array:
         """The indices strictly between their bounds, ascending."""
-        return np.flatnonzero(self.up_gradient == self.low_gradient)
+        return np.flatnonzero(self.free_mask())
+
+    def free_mask(self) -> Array:
+        """Which indices are strictly between their bounds, (n,) of bool."""
+        return self.up_gradient == self.low_gradient
 
     def is_free(self, i: int) -> bool:
         """Whether z_i lies strictly between its bounds."""

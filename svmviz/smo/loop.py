@@ -6,7 +6,7 @@ iteration limit is reached, or the objective no longer improves in floating poin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from numbers import Integral
 
@@ -16,8 +16,8 @@ from svmviz.checks import check_choice, check_number
 from svmviz.errors import InvalidProblemError
 from svmviz.hessian import Hessian
 from svmviz.problem import EPS, Certificate, DualProblem, Status
-from svmviz.smo.iterate import Iterate, Jump, Move
-from svmviz.smo.newton import newton_phase
+from svmviz.smo.iterate import Iterate, Move
+from svmviz.smo.newton import Jump, newton_phase
 from svmviz.smo.pairs import fits, move_pairs
 from svmviz.smo.selection import Selection, check_name, make_selection
 from svmviz.smo.stopping import NAMES, relative_violation
@@ -31,7 +31,10 @@ PROGRESS_WINDOW = 1000
 LIMIT_WITH_NEWTON = (100_000, 200)
 LIMIT_WITHOUT = (10_000_000, 100)
 # Pairs between two Newton phases.
-NEWTON_INTERVAL = 20
+NEWTON_INTERVAL = 10
+# A phase waits until the pairs since the last look have changed the free set by at most this share of it, but for no
+# more than so many looks.
+STANDING_SHARE, LONGEST_WAIT = 0.3, 8
 # All phases together may take this many times the work of the pairs so far: what a phase costs grows with the cube
 # of the number of free multipliers, and with very many of them the pairs do better on their own.
 NEWTON_SHARE = 2.0
@@ -145,7 +148,10 @@ class Loop:
         self._limit = options.limit(problem.n)
         self._newton_work = 0.0
         self._record_jumps = record_jumps
+        self._is_warm = z is not None
         self._many_at_once = False
+        self._free = self.iterate.free_mask()
+        self._waited = 0
         self._status: Status = "capped"
         self._guard: _OpenBox | None = None
         if not problem.is_bounded:
@@ -160,34 +166,36 @@ class Loop:
             yield self.iterate.last_move() if jump is None else jump
 
     def _events(self) -> Iterator[Jump | None]:
-        """The run, step by step: a Jump, or None for a pair."""
-        iterate = self.iterate
-        selection = make_selection(self.options.selection, self.options.tol)
+        """The run, step by step: a Jump that is recorded, or None for a pair."""
+        iterate, tol = self.iterate, self.options.tol
+        selection = make_selection(self.options.selection, tol)
         progress = _Progress(iterate)
         # What is asked before every pair: one comparison each, the rest only when one of them says so.
-        satisfied = self.options.tol if self.options.stopping == "violation" else np.inf
+        satisfied = tol if self.options.stopping == "violation" else np.inf
+        if self.options.newton and self._is_warm and iterate.violation > tol:
+            yield from self._newton()
         while True:
             look = min(progress.next_look, self._limit)
             due = self.iterations >= look or not iterate.moved
-            if (due or iterate.violation <= satisfied) and self._ended(progress, selection):
+            if (due or iterate.violation <= satisfied) and (yield from self._ended(progress, selection)):
                 return
             if self._many_at_once:
                 count = min(look - self.iterations, NEWTON_INTERVAL - self.iterations % NEWTON_INTERVAL)
-                self.iterations += move_pairs(iterate, max(1, count), self.options.tol)
+                self.iterations += move_pairs(iterate, max(1, count), tol)
             else:
                 self._pair(selection)
                 yield None
             if self.iterations % NEWTON_INTERVAL:
                 continue
-            if self.options.newton:
+            if self.options.newton and self._free_set_stands():
                 yield from self._newton()
             if self._guard is not None and self._guard.ran_away():
                 self._status = "no progress"
                 return
 
-    def _ended(self, progress: _Progress, selection: Selection) -> bool:
+    def _ended(self, progress: _Progress, selection: Selection) -> Generator[Jump, None, bool]:
         """Whether the loop has a status."""
-        if self._met() and self._confirmed():
+        if self._met() and (yield from self._confirmed()):
             self._status = "optimal" if self.iterate.violation <= self.options.tol else "relative"
             return True
         if self.iterations >= self._limit:
@@ -207,24 +215,33 @@ class Loop:
         iterate.scan()
         self.iterations += 1
 
+    def _free_set_stands(self) -> bool:
+        """Whether the pairs have left the free set nearly as it was, or a phase has waited long enough for that."""
+        free = self.iterate.free_mask()
+        changed = np.count_nonzero(free != self._free)
+        stands = changed <= STANDING_SHARE * np.count_nonzero(free) or self._waited >= LONGEST_WAIT
+        self._free, self._waited = free, 0 if stands else self._waited + 1
+        return stands
+
     def _newton(self) -> Iterator[Jump]:
         """A Newton phase, as far as its work stays within its share; its steps where they are recorded."""
         share = NEWTON_SHARE + NEWTON_SHARE_LATER * self.iterations / self.problem.n
-        budget = share * self.iterations * (PAIR_WORK + PAIR_WORK_EACH * self.problem.n)
-        if not self._record_jumps:
-            self._newton_work += newton_phase(self.iterate, budget - self._newton_work).work
-            return
-        yield from self._jumps()
+        pairs = max(self.iterations, NEWTON_INTERVAL)
+        budget = share * pairs * (PAIR_WORK + PAIR_WORK_EACH * self.problem.n)
+        yield from self._phase(budget - self._newton_work)
+        self._free = self.iterate.free_mask()
 
-    def _jumps(self) -> Iterator[Jump]:
-        """A Newton phase, each of its steps by itself."""
+    def _phase(self, budget: float) -> Iterator[Jump]:
+        if not self._record_jumps:
+            self._newton_work += newton_phase(self.iterate, budget).work
+            return
         fraction = 0.0
         while fraction < 1:
             z, violation = self.iterate.z.copy(), self.iterate.violation
-            phase = newton_phase(self.iterate, most_steps=1)
-            fraction, indices = phase.fraction, phase.indices
+            phase = newton_phase(self.iterate, budget, most_steps=1)
             if (self.iterate.z == z).all():
                 return
+            fraction, indices = phase.fraction, phase.indices
             blocked = np.array(phase.blocked, dtype=int)
             yield Jump(indices, z[indices], self.iterate.z[indices], fraction, blocked, violation)
 
@@ -235,16 +252,16 @@ class Loop:
         thresholds = self.problem.thresholds(self.iterate.z, self.iterate.gradient)
         return relative_violation(thresholds) <= 2 * self.options.tol
 
-    def _confirmed(self) -> bool:
+    def _confirmed(self) -> Generator[Jump, None, bool]:
         """Whether the test is still met on a fresh gradient.
 
-        With the Newton phase a last one makes the multipliers exact for the free set found, unless one just did.
+        With the Newton phase a last one makes the multipliers exact for the free set found.
         """
-        if self.options.newton and self.iterations % NEWTON_INTERVAL:
+        if self.options.newton and self.iterations:
             self.iterate.refresh()
             if not self._met():
                 return False
-            newton_phase(self.iterate)
+            yield from self._phase(np.inf)
         self.iterate.refresh()
         return self._met()
 

@@ -27,6 +27,30 @@ LARGEST_REFINEMENTS = 3
 EQUAL_ENOUGH = 1e-9
 
 
+class Jump(NamedTuple):
+    """One Newton step on the free set.
+
+    Attributes
+    ----------
+    indices : ndarray (f,) of int
+        The free set before the step, dual indices.
+    z_before, z_after : ndarray (f,)
+    fraction : float
+        How far along the Newton direction: 1 reached the minimum over the free set; below, a bound blocked.
+    blocked : ndarray (b,) of int
+        Dual indices that are now at the bound.
+    violation : float
+        Of the whole problem before the step.
+    """
+
+    indices: Array
+    z_before: Array
+    z_after: Array
+    fraction: float
+    blocked: Array
+    violation: float
+
+
 class _FreeSet:
     """The multipliers of the free set by themselves, while a phase moves them.
 
@@ -51,7 +75,8 @@ class _FreeSet:
         How far, as a share, and the place that blocks there, -1 at the end.
         """
         direction, room = self._direction, self._room
-        bound = np.where(direction > 0, self.hi, self.lo)
+        forward = direction > 0
+        bound = np.where(forward, self.hi, self.lo)
         bound -= self.z
         room.fill(np.inf)
         np.divide(bound, direction, out=room, where=direction != 0)
@@ -62,7 +87,7 @@ class _FreeSet:
             return 1.0, -1
         share = max(0.0, share)
         self.z += share * direction
-        self.z[k] = self.hi[k] if direction[k] > 0 else self.lo[k]
+        self.z[k] = self.hi[k] if forward[k] else self.lo[k]
         self.inside[k] = False
         direction *= 1 - share
         self._direction = self.system.drop(k, direction)

@@ -16,7 +16,8 @@ Array = np.ndarray
 
 def fits(iterate: Iterate) -> bool:
     """Whether `move_pairs` can be used."""
-    return iterate.one_group and iterate.is_flat and iterate.hessian.copies > 0
+    hessian = iterate.hessian
+    return iterate.one_group and iterate.is_flat and hessian.copies > 0 and not hessian.has_added
 
 
 def move_pairs(iterate: Iterate, count: int, tol: float) -> int:
@@ -37,6 +38,7 @@ def move_pairs(iterate: Iterate, count: int, tol: float) -> int:
     """
     hessian, z = iterate.hessian, iterate.z
     rows, n = hessian.kernel_rows, len(hessian.kernel_rows)
+    K = rows.whole() if rows.is_whole else None
     gradient, up, low = iterate.gradients
     gradients, ups, lows = iterate.gradients.reshape(3, hessian.copies, n)
     gains, sizes = np.empty((2, hessian.copies, n))
@@ -48,9 +50,9 @@ def move_pairs(iterate: Iterate, count: int, tol: float) -> int:
     violation, moved, done = low.item(worst) - up.item(i), True, 0
     while done < count and violation > tol and moved:
         sample_i = i % n
-        if not rows.has(sample_i):
+        if K is None and not rows.has(sample_i):
             iterate.fetch(i)
-        K_i = rows.row(sample_i)
+        K_i = rows.row(sample_i) if K is None else K[sample_i]
         gradient_i = gradient.item(i)
         # Half the curvatures, with the floor on top: K is at most its diagonal here.
         subtract(diagonal + floor, K_i, curvatures)
@@ -59,9 +61,10 @@ def move_pairs(iterate: Iterate, count: int, tol: float) -> int:
         multiply(gains, sizes, gains)
         divide(gains, curvatures, gains)
         j = int(gains.argmax())
-        K_i, K_j = rows.pair(sample_i, j % n)
+        sample_j = j % n
+        K_i, K_j = rows.pair(sample_i, sample_j) if K is None else (K_i, K[sample_j])
         z_i, z_j, hi_i, lo_j = z.item(i), z.item(j), hi(i), lo(j)
-        curvature = 2.0 * (diagonal - K_i.item(j % n))
+        curvature = 2.0 * (diagonal - K_i.item(sample_j))
         step = (gradient.item(j) - gradient_i) / (curvature if curvature > floor else floor)
         room_i, room_j = hi_i - z_i, z_j - lo_j
         if step > room_i:

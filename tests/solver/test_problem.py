@@ -57,7 +57,7 @@ def test_columns_blocks_and_products_agree(seed):
     np.testing.assert_allclose(case.hessian.square(chosen), H[np.ix_(chosen, chosen)], atol=1e-15)
     np.testing.assert_allclose(case.hessian.combination(chosen, values), values @ H[chosen], atol=1e-12)
     last = case.problem.n - 1
-    for i, j in ((0, last), (last, 0), (0, 1)):
+    for i, j in ((0, last), (last, 0), (0, last // 2)):
         assert case.hessian.entry(i, j) == pytest.approx(H[i, j])
         gradients = np.zeros((2, case.problem.n))
         case.hessian.add_step(gradients, i, j, 0.5)
