@@ -45,7 +45,7 @@ class FreeSystem:
         self._inside = np.ones(len(H))
         self._sizes = np.add.reduceat(self._inside, self._starts)
         self._member = np.repeat(np.arange(len(self._starts)), self._sizes.astype(int))
-        inverse = _inverse(H)
+        inverse = _inverse(H, group if len(self._starts) > 1 else None)
         self.is_definite = inverse is not None
         if inverse is not None:
             self._reduced = self._without_sums(inverse)
@@ -98,12 +98,21 @@ def run_starts(values: Array) -> Array:
     return np.concatenate([[0], 1 + np.flatnonzero(values[1:] != values[:-1])])
 
 
-def _inverse(H: Array) -> Array | None:
-    """The inverse of H with a ridge, in Fortran's order and symmetric; None without a Cholesky factor."""
+def _inverse(H: Array, group: Array | None) -> Array | None:
+    """The inverse of H + E E' with a ridge, in Fortran's order and symmetric; None without a Cholesky factor.
+
+    E E', with group None all ones, changes nothing for directions whose sums are zero, and makes up for what H lacks
+    in the others: of three samples in the plane the linear kernel has a singular H that is definite on those.
+    """
     # To a unit diagonal first: badly scaled samples span many decades, and the ridge must not drown the small.
     scale = 1.0 / np.sqrt(np.fmax(H.diagonal(), SMALLEST_DIAGONAL))
     is_scaled = bool((scale == 1.0).all())
     scaled = H.copy() if is_scaled else H * scale[:, None] * scale
+    sums = scale / scale.max()
+    if group is None:
+        scaled += 1.0 if is_scaled else sums[:, None] * sums
+    else:
+        scaled += (group[:, None] == group) * (sums[:, None] * sums)
     scaled.flat[:: len(H) + 1] += RIDGE
     factor, failed = dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
     if failed:

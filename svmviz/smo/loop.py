@@ -31,10 +31,10 @@ PROGRESS_WINDOW = 1000
 LIMIT_WITH_NEWTON = (100_000, 200)
 LIMIT_WITHOUT = (10_000_000, 100)
 # Pairs between two Newton phases.
-NEWTON_INTERVAL = 10
+NEWTON_INTERVAL = 20
 # A phase waits until the pairs since the last look have changed the free set by at most this share of it, but for no
 # more than so many looks.
-STANDING_SHARE, LONGEST_WAIT = 0.3, 8
+STANDING_SHARE, LONGEST_WAIT = 0.3, 3
 # All phases together may take this many times the work of the pairs so far: what a phase costs grows with the cube
 # of the number of free multipliers, and with very many of them the pairs do better on their own.
 NEWTON_SHARE = 2.0
@@ -126,7 +126,8 @@ class Loop:
     z, gradient : ndarray (n,), optional
         Where to start from; default: `problem.start()`.
     record_jumps : bool, default False
-        Yield each Newton step as a Jump; iterate.z and iterate.gradient are then those after it.
+        Yield each Newton step as a Jump; iterate.z and iterate.gradient are then those after it. A phase then waits
+        for nothing but its interval, so that there is something to see.
     """
 
     def __init__(
@@ -187,7 +188,7 @@ class Loop:
                 yield None
             if self.iterations % NEWTON_INTERVAL:
                 continue
-            if self.options.newton and self._free_set_stands():
+            if self.options.newton and (self._record_jumps or self._free_set_stands()):
                 yield from self._newton()
             if self._guard is not None and self._guard.ran_away():
                 self._status = "no progress"
@@ -218,8 +219,8 @@ class Loop:
     def _free_set_stands(self) -> bool:
         """Whether the pairs have left the free set nearly as it was, or a phase has waited long enough for that."""
         free = self.iterate.free_mask()
-        changed = np.count_nonzero(free != self._free)
-        stands = changed <= STANDING_SHARE * np.count_nonzero(free) or self._waited >= LONGEST_WAIT
+        changed = int(np.count_nonzero(free != self._free))
+        stands = changed <= STANDING_SHARE * int(np.count_nonzero(free)) or self._waited >= LONGEST_WAIT
         self._free, self._waited = free, 0 if stands else self._waited + 1
         return stands
 
