@@ -249,7 +249,8 @@ def test_the_bound_holds_in_any_open_box(seed):
         best = optimum(problem, hessian)
         end = minimize(problem, hessian, Options(tol=1e-10)).certificate
         assert end.status == "optimal"
-        lower = best.lower if best.solved else end.objective  # the oracle's own bound may be loose when it stops early
+        # The own bound of the oracle may be loose where it stops early.
+        lower = best.lower if best.solved else end.objective
         assert gap >= problem.objective(z, g) - lower - 1e-7 * max(1.0, abs(lower))
         assert end.objective <= best.value + 1e-6 * max(1.0, abs(best.value))
 
