@@ -59,4 +59,8 @@ def _largest(matrix: Array, count: int) -> tuple[Array, Array]:
         else:
             order = np.argsort(values)
             return values[order], vectors[:, order]
-    return eigh(matrix, subset_by_index=(n - count, n - 1))
+    values, vectors = eigh(matrix, subset_by_index=(n - count, n - 1))
+    if len(values) < count:  # among many equal ones LAPACK's syevr may find none
+        values, vectors = eigh(matrix)
+        values, vectors = values[-count:], vectors[:, -count:]
+    return values, vectors

@@ -319,6 +319,13 @@ def test_principal_components_are_those_of_scikit_learn():
     assert not principal_components(np.ones((1, 1)), 2).any()
 
 
+@pytest.mark.parametrize("n", [2, 50, 200])
+def test_principal_components_of_samples_that_are_all_equally_far_apart(n):
+    found = principal_components(np.eye(n), 1)[:, 0]
+    assert np.linalg.norm(found) == pytest.approx(1.0)
+    assert found.sum() == pytest.approx(0.0, abs=1e-9)
+
+
 def test_a_trace_that_was_cut_short_is_refused():
     space = loaded("moons")
     lines = lesson.recording(space).trace.to_csv().splitlines(keepends=True)
