@@ -110,13 +110,16 @@ class _Teller:
             return "Solving the linear system once more changes no more than rounding."
         solving = "Solving one linear system moves them all at once"
         if not step.blocked:
-            same = "equal" if step.spread_after <= 0.01 * self.trace.tol else (
-                f"within {short(step.spread_after)} of their mean"
-            )  # fmt: skip
-            return f"{solving}, all the way: now the gradients of the free are {same}{self._each(step)}."
+            now = f"{solving}, all the way: now the gradients of the free are"
+            if step.spread_after <= 0.01 * self.trace.tol:
+                return f"{now} equal{self._each(step)}, so no pair of them can gain."
+            return f"{now} within {short(step.spread_after)} of their mean{self._each(step)}."
         if step.curvature < -0.5 * step.slope:
             return f"{solving}; that way the objective falls without end, until {self._stop(step)}."
-        return f"{solving}, {short(step.fraction, 3)} of the way: there {self._stop(step)}."
+        stop = "stops" if len(step.blocked) == 1 else "stop"
+        return (
+            f"{solving}, {short(step.fraction, 3)} of the way: there {self._stop(step)} and {stop} the step."
+        )
 
     def _stop(self, step: NewtonStep) -> str:
         names = [self.names[d] for d in step.blocked]

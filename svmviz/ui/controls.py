@@ -352,7 +352,8 @@ def rule(space: Workspace) -> None:
         RULES,
         format_func=RULE_NAMES.__getitem__,
         help="Which pair a step moves. Second order: Fan, Chen and Lin. Maximal violation: Keerthi et al. "
-        "Newton steps: every so many pairs, a jump towards the minimum over all free multipliers.",
+        "Newton steps: every so many pairs, a jump towards the minimum over all free multipliers. "
+        "Only a pair can take a multiplier off its bound.",
         **bound(space, "rule"),
     )
 

@@ -348,10 +348,14 @@ def test_sentences_of_newton_steps_carry_their_numbers(make):
         assert explain.short(step.spread_before) in text
         assert explain.short(step.objective_after) in text
         assert ("all the way" in text) == (not step.blocked)
+        assert ("no pair of them can gain" in text) == (
+            not step.blocked and step.spread_after <= 0.01 * trace.tol
+        )
         if step.blocked and step.curvature < -0.5 * step.slope:
             assert "falls without end" in text
         elif step.blocked:
             assert f"{explain.short(step.fraction, 3)} of the way" in text
+            assert ("stop the step" if len(step.blocked) > 1 else "stops the step") in text
         assert not step.blocked or f"<{step.blocked[0]}>" in text
         groups = len(set(trace.problem.group[list(step.indices)].tolist()))
         assert ("within each" in text) == (groups > 1)
