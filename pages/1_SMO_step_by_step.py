@@ -9,15 +9,13 @@ from svmviz.plots.race import race_figure
 from svmviz.ui import controls, lesson, page, recorders, results, workspace
 from svmviz.ui.workspace import Workspace
 
-HEIGHT = "calc(100dvh - 8.1rem)"
-
 
 def main() -> None:
     space = page.setup(page.LESSON, "Which pair moves next, and why?")
     with page.boundary(), st.container(key="controls"):
         choose(space)
     notice = st.empty()
-    lesson.room(space, None, HEIGHT, "player", notice, several_classes)
+    lesson.room(space, None, page.HEIGHT, "player", notice, several_classes)
 
 
 def several_classes(space: Workspace) -> bool:

@@ -7,8 +7,6 @@ from svmviz.ui import controls, files, geometry, lesson, page, workspace
 from svmviz.ui.board import stage
 from svmviz.ui.workspace import Workspace
 
-HEIGHT = "calc(100dvh - 8.1rem)"
-
 
 def main() -> None:
     space = page.setup(page.HULLS, "How near do two hulls come?")
@@ -17,7 +15,7 @@ def main() -> None:
         stepping = choose(space)
     notice = st.empty()
     if stepping:
-        lesson.room(space, "mu_svm", HEIGHT, "hulls_steps", notice, several_classes)
+        lesson.room(space, "mu_svm", page.HEIGHT, "hulls_steps", notice, several_classes)
     else:
         room(notice, several_classes(space))
 
@@ -33,7 +31,7 @@ def room(notice: DeltaGenerator, several: bool) -> None:
         def keep(mu: float) -> None:
             space.mu = mu
 
-        stage(geometry.hulls_data(space, HEIGHT), key="hulls", on_edit=space.apply_edit, on_mu=keep)
+        stage(geometry.hulls_data(space, page.HEIGHT), key="hulls", on_edit=space.apply_edit, on_mu=keep)
         page.show_notice(notice, space)
 
 

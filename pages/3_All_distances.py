@@ -7,8 +7,6 @@ from svmviz.ui import controls, distances, files, lesson, page, workspace
 from svmviz.ui.board import stage
 from svmviz.ui.workspace import Workspace
 
-HEIGHT = "calc(100dvh - 8.1rem)"
-
 
 def main() -> None:
     space = page.setup(page.DISTANCES, "How near can all classes come?")
@@ -17,7 +15,7 @@ def main() -> None:
         stepping = choose(space)
     notice = st.empty()
     if stepping:
-        lesson.room(space, "ad_svm", HEIGHT, "distances_player", notice)
+        lesson.room(space, "ad_svm", page.HEIGHT, "distances_player", notice)
     else:
         room(notice)
 
@@ -32,7 +30,7 @@ def room(notice: DeltaGenerator) -> None:
             space.mu = mu
 
         stage(
-            distances.distances_data(space, HEIGHT),
+            distances.distances_data(space, page.HEIGHT),
             key="distances",
             on_edit=space.apply_edit,
             on_mu=keep,

@@ -7,8 +7,6 @@ from svmviz.ui import compare, controls, page, workspace
 from svmviz.ui.board import stage
 from svmviz.ui.workspace import Workspace
 
-HEIGHT = "calc(100dvh - 8.1rem)"
-
 
 def main() -> None:
     space = page.setup(page.CLASSES, "Which machine for many classes?")
@@ -23,7 +21,7 @@ def room(notice: DeltaGenerator) -> None:
     with page.boundary():
         space = workspace.get()
         outcome = compare.cached(space)
-        stage(compare.stage_data(space, outcome, HEIGHT), key="compare", on_edit=space.apply_edit)
+        stage(compare.stage_data(space, outcome, page.HEIGHT), key="compare", on_edit=space.apply_edit)
         page.show_notice(notice, space)
 
 

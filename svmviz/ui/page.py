@@ -26,6 +26,9 @@ PAGES = {
 
 ICON = Path(datasets.__file__).parent / "data" / "icon.svg"
 
+HEIGHT = "calc(100dvh - 8.1rem - var(--notice, 0rem))"
+"""What the window leaves below a row of controls, and below the notice where there is one."""
+
 STYLE = """
 <style>
   [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"] { display: none; }
@@ -35,6 +38,7 @@ STYLE = """
   [data-testid="stMain"] [data-testid="stHorizontalBlock"] { gap: 0.9rem; }
   [data-testid="stWidgetLabel"] { min-height: 0; margin-bottom: 0.1rem; }
   [data-testid="stWidgetLabel"] p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+  [data-testid="stMain"]:has([data-testid="stAlert"]) { --notice: 3.7rem; }
   .st-key-strip { border-bottom: 1px solid color-mix(in srgb, currentColor 18%, transparent); }
   .st-key-strip h1 { font-size: 1.15rem; font-weight: 650; padding: 0; margin: 0; white-space: nowrap; }
   .st-key-strip p { margin: 0; }
