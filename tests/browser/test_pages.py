@@ -75,6 +75,13 @@ def test_nothing_scrolls_on_a_laptop_or_a_projector(visit, path, scheme, width, 
         page.wait_for_function(FITS, timeout=3000)
 
 
+@pytest.mark.parametrize("path", ["", LESSON, "Reduced_convex_hulls", "All_distances", "Many_classes"])
+def test_nothing_scrolls_below_a_notice(visit, path):
+    page = visit(f"{path}?preset=moons&kernel=unknown")
+    page.locator("[data-testid=stAlert]").wait_for()
+    page.wait_for_function(FITS, timeout=3000)
+
+
 @pytest.mark.parametrize("path", ["", LESSON])
 def test_nothing_is_wider_than_a_phone(visit, path):
     page = visit(path, viewport={"width": 390, "height": 844})
@@ -271,8 +278,7 @@ def test_newton_steps_can_be_switched_on_watched_and_opened_again(visit):
     assert last < pairs
     first = page.evaluate("() => Math.min(...findStage().svmviz.replay.jumps.keys())")
     page.evaluate("(k) => findStage().svmviz.jump(k - 1)", first)
-    page.mouse.move(*in_board(page, 0, 0))
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")  # the switch, which has the focus, lets it pass
     page.wait_for_function("(k) => findStage().svmviz.replay.position === k", arg=first)
     wait_for_text(page, r"Newton step: \d+ multipliers are free")
     multipliers = "() => [...findStage().svmviz.replay.z]"

@@ -342,6 +342,29 @@ def test_a_newton_step_has_its_own_picture_row_and_marks(load):
     assert title.inner_text() == "The pair's own problem"
 
 
+@pytest.mark.parametrize(("machine", "example"), [("svc", "moons"), ("svr", "sine")])
+def test_the_arrows_of_a_newton_step_go_as_its_stems_do(load, machine, example):
+    page, trace, jumps = jumping(load, machine, example)
+    jump(page, jumps[0])
+    arrows, stems = page.evaluate(
+        """() => {
+          const {replay, style, board, charts} = player;
+          const {indices, before, after} = replay.jump;
+          const arrows = [];
+          window.drawArrow = (ctx, x0, y0, x1, y1) => arrows.push(Math.sign(y0 - y1));
+          const ctx = document.createElement("canvas").getContext("2d");
+          paintJumpOnBoard(ctx, style, board.frame, replay, replay.jump, () => [0, 0]);
+          const height = (d, z) => charts[2].value(d, z);
+          return [arrows, indices.map((d, f) => Math.sign(height(d, after[f]) - height(d, before[f])))];
+        }"""
+    )
+    assert arrows == stems
+    step = trace.steps[jumps[0]]
+    moves = np.sign(np.subtract(step.z_after, step.z_before))
+    growing = np.sign(np.abs(step.z_after) - np.abs(step.z_before))
+    assert arrows == (growing if machine == "svc" else moves).tolist()
+
+
 def test_what_stops_a_newton_step_is_named(load):
     page, _, _ = jumping(load)
     words = page.evaluate(

@@ -266,8 +266,7 @@ class MultiplierChart extends SampleChart {
   }
 
   value(d, z = this.replay.z[d]) {
-    const multiplier = this.replay.multiplier(d, z);
-    return this.replay.twoSided && this.replay.sign[d] < 0 ? -multiplier : multiplier;
+    return this.replay.upwards(d) * z || 0;
   }
 
   markAt(d) {

@@ -169,13 +169,13 @@ function paintJumpStems(ctx, style, chart, { indices, before, after, blocked }) 
 }
 
 /**
- * A Newton step on the Board: a ring round every sample that moves, and an arrow up or down, the longer the more its
- * multiplier grows or shrinks. Those that reach a bound have strong rings and a label.
+ * A Newton step on the Board: a ring round every sample that moves, and an arrow that goes as its stem among the
+ * multipliers does, the longer the farther. Those that reach a bound have strong rings and a label.
  */
 function paintJumpOnBoard(ctx, style, frame, replay, jump, place) {
   const { indices, change, before, after, blocked } = jump;
   const most = Math.max(...change.map(Math.abs)) || 1;
-  const moved = indices.map((d, f) => ({ d, at: place(d), share: change[f] / most })).filter(({ share }) => share !== 0);
+  const moved = indices.map((d, f) => ({ d, at: place(d), share: (replay.upwards(d) * change[f]) / most })).filter(({ share }) => share !== 0);
   const stopped = new Set(blocked);
   const thin = moved.length > 40 ? { radius: 10.5, width: 1.75 } : { radius: 12, width: 2.25 };
   const rings = moved.map(({ d, at }) => ({ at, ...(stopped.has(d) ? { radius: 16, width: 4 } : thin) }));
@@ -201,7 +201,7 @@ function paintJumpOnBoard(ctx, style, frame, replay, jump, place) {
   for (const d of blocked.slice(0, JUMP_NAMES)) {
     const f = indices.indexOf(d);
     taken = paintPairLabel(ctx, style, frame, place(d), 16, {
-      above: change[f] < 0, // the arrow is on the other side
+      above: replay.upwards(d) * change[f] < 0, // the arrow is on the other side
       name: `${replay.name(d)} at ${replay.boundName(after[f])}`,
       change: alphaChange(replay, d, before[f], after[f]),
       taken,

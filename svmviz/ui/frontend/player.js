@@ -470,6 +470,7 @@ class Player {
     if (!this.root.isConnected) return false;
     const target = event.composedPath()[0];
     if (!(target instanceof Element)) return true;
+    if (target.matches("input[type=checkbox]")) return event.key !== " "; // the others mean nothing to a switch
     if (target.closest("input, textarea, select, [contenteditable=true], [role=slider], [role=combobox], [role=dialog]")) return false;
     if (this.root.contains(target)) return !(event.key === " " && target.matches("button"));
     return this.under || !target.closest("a, button, summary, [role=button], [role=menu], [role=option]");

@@ -267,6 +267,11 @@ class Replay {
     return this.sign[d] * z || 0;
   }
 
+  /** Which way a growing z goes in pictures: with its multiplier; where two share a place, 1 for both. */
+  upwards(d) {
+    return this.twoSided ? 1 : this.sign[d];
+  }
+
   name(d) {
     return this.trace.names?.[d] ?? String(this.dual.sample[d] + 1);
   }
