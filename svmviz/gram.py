@@ -36,12 +36,16 @@ def kernel_values(kernel: Kernel, A: Array, B: Array) -> Array:
     """
     with np.errstate(all="ignore"):  # what overflows is seen below
         K = np.asarray(kernel(A, B), dtype=float, order="C")
+    _check_size(K)
+    return K
+
+
+def _check_size(values: Array) -> None:
     # NaN passes through both and is not within the limit; an array of sizes |K| would double the memory.
-    if not (K.max(initial=0.0) <= LARGEST and K.min(initial=0.0) >= -LARGEST):
+    if not (values.max(initial=0.0) <= LARGEST and values.min(initial=0.0) >= -LARGEST):
         raise InvalidProblemError(
             "Some kernel values are not finite or too large: scale the features down, or lower gamma or degree."
         )
-    return K
 
 
 def gram_matrix(kernel: Kernel, X: Array) -> Array:
@@ -121,7 +125,7 @@ class KernelRows:
 
     def __init__(self, kernel: Kernel, X: Array, cache_size: float = CACHE_SIZE):
         n = len(X)
-        fit = int(check_number("cache_size", cache_size) * 2**20 // (8 * max(1, n)))
+        fit = max(FEWEST_ROWS, int(check_number("cache_size", cache_size) * 2**20 // (8 * max(1, n))))
         self.computed = 0
         self._kernel: Kernel | None = kernel
         self._X = X
@@ -132,7 +136,7 @@ class KernelRows:
             self.computed = n * n
             return
         self._is_exact = is_exactly_symmetric(kernel, X)
-        self._values = np.empty((n if self._fits else min(n, max(FEWEST_ROWS, fit)), n))
+        self._values = np.empty((min(n, fit), n))
         # Place of each sample's row, -1 where there is none: a plain list, since it is read one by one.
         self._slot = [-1] * n
         # The samples whose rows are there, in the order of the places; of their coming where each has its own.
@@ -179,10 +183,10 @@ class KernelRows:
         """k(x, x) of every sample, (n,)."""
         if self._kernel is None or self.is_whole:
             return np.diagonal(self._values).copy()
-        values = self._kernel.diagonal(self._X)
-        if not np.isfinite(values).all():
-            kernel_values(self._kernel, self._X[:1], self._X[:1])
-        return np.asarray(values, dtype=float)
+        with np.errstate(all="ignore"):  # what overflows is seen below
+            values = np.asarray(self._kernel.diagonal(self._X), dtype=float)
+        _check_size(values)
+        return values
 
     @property
     def is_known_definite(self) -> bool:
@@ -224,7 +228,7 @@ class KernelRows:
         values = self._between(self._X[missing], self._X)
         values[np.arange(len(missing)), missing] = self.diagonal[missing]
         if not self._is_exact:
-            _make_symmetric(values, missing)
+            self._make_symmetric(values, missing)
             # Of a value that is there already the other row gets a copy: rounding must not tell the two apart.
             there = self._owner[: self._filled]
             places = there if self._fits else np.arange(self._filled)
@@ -242,6 +246,18 @@ class KernelRows:
         for sample, place in zip(missing.tolist(), places.tolist(), strict=True):
             self._slot[sample] = place
 
+    def _make_symmetric(self, values: Array, samples: Array) -> None:
+        """Where rows (k, n) of these samples meet each other, both get the mean of the two values."""
+        inner = values[:, samples]
+        if np.array_equal(inner, inner.T):
+            return
+        # The package's own kernels are symmetric, whatever rounding near-duplicates far from the origin cost.
+        if self._kernel is not None and self._kernel.name == "callable":
+            scale = float(np.abs(inner).max(initial=0.0))
+            if float(np.abs(inner - inner.T).max(initial=0.0)) > 1e-8 * scale:
+                raise InvalidProblemError("The kernel is not symmetric: make k(a, b) equal to k(b, a).")
+        values[:, samples] = 0.5 * (inner + inner.T)
+
     def _between(self, A: Array, B: Array) -> Array:
         assert self._kernel is not None
         values = kernel_values(self._kernel, A, B)
@@ -255,11 +271,11 @@ class KernelRows:
         self._filled += free
         if free == count:
             return places
-        # Rows that the same request wants are the last to go.
+        # Rows that the same request wants are the last to go, and the places just given are not to be given twice.
         self._clock += 1
         kept = [slot for slot in (self._slot[s] for s in wanted.tolist()) if slot >= 0]
         self._last_use[kept] = self._clock
-        self._last_use[places] = self._clock
+        self._last_use[places] = self._clock + 1
         oldest = np.argpartition(self._last_use, count - free - 1)[: count - free]
         for sample in self._owner[oldest].tolist():
             self._slot[sample] = -1
@@ -271,7 +287,7 @@ class KernelRows:
         if self.is_whole or min(slots, default=0) >= 0:
             return self._values.ravel().take(np.asarray(slots)[:, None] * len(self) + samples)
         values = self._between(self._X[samples], self._X[samples])
-        _make_symmetric(values, np.arange(len(samples)))
+        self._make_symmetric(values, np.arange(len(samples)))
         return values
 
     def times(self, weights: Array, samples: Array) -> Array:
@@ -324,15 +340,3 @@ class KernelRows:
 def kernel_rows(K: Array | KernelRows, positive_semidefinite: bool | None = None) -> KernelRows:
     """Rows of a Gram matrix that is there already, or K itself where it is rows."""
     return K if isinstance(K, KernelRows) else KernelRows.of(K, positive_semidefinite)
-
-
-def _make_symmetric(values: Array, samples: Array) -> None:
-    """Where rows (k, n) of these samples meet each other, both get the mean of the two values."""
-    inner = values[:, samples]
-    if np.array_equal(inner, inner.T):
-        return
-    scale = float(np.abs(inner).max(initial=0.0))
-    difference = float(np.abs(inner - inner.T).max(initial=0.0))
-    if difference > 1e-8 * scale:
-        raise InvalidProblemError("The kernel is not symmetric: make k(a, b) equal to k(b, a).")
-    values[:, samples] = 0.5 * (inner + inner.T)
