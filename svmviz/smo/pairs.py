@@ -54,8 +54,8 @@ def move_pairs(iterate: Iterate, count: int, tol: float) -> int:
             iterate.fetch(i)
         K_i = rows.row(sample_i) if K is None else K[sample_i]
         gradient_i = gradient.item(i)
-        # Half the curvatures, with the floor on top: K is at most its diagonal here.
-        subtract(diagonal + floor, K_i, curvatures)
+        # Half of what `Iterate.curvatures` gives, to the last bit: halving is exact.
+        subtract(diagonal + 0.5 * floor, K_i, curvatures)
         subtract(lows, gradient_i, gains)
         absolute(gains, sizes)
         multiply(gains, sizes, gains)
