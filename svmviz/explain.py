@@ -134,7 +134,8 @@ class _Teller:
         return f" within each {self.words.group or 'group'}" if several else ""
 
     def _newton_gain(self, step: NewtonStep) -> str:
-        if short(step.objective_before, 13) == short(step.objective_after, 13):
+        same = short(step.objective_before, 13) == short(step.objective_after, 13)
+        if same or step.objective_after > step.objective_before:  # by rounding
             return f"The objective, {short(step.objective_after)}, does not change any more."
         distances = self._distances(step)
         fall = self._fall(step)
