@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg.blas import daxpy
 
 from svmviz.checks import check_number
 from svmviz.errors import InvalidProblemError
@@ -22,6 +23,8 @@ CACHE_SIZE = 200.0
 SMALL = 2048
 # It is computed in about so many strips, none with fewer rows: more strips leave less to compute twice.
 STRIPS, SMALLEST_STRIP = 16, 128
+# From so many samples on the sum of rows is taken one by one.
+LONG = 1500
 # However small the cache, a pair and the rows fetched with it must fit.
 FEWEST_ROWS = 64
 
@@ -125,7 +128,8 @@ class KernelRows:
 
     def __init__(self, kernel: Kernel, X: Array, cache_size: float = CACHE_SIZE):
         n = len(X)
-        fit = max(FEWEST_ROWS, int(check_number("cache_size", cache_size) * 2**20 // (8 * max(1, n))))
+        self._cache_size = check_number("cache_size", cache_size)
+        fit = max(FEWEST_ROWS, int(self._cache_size * 2**20 // (8 * max(1, n))))
         self.computed = 0
         self._kernel: Kernel | None = kernel
         self._X = X
@@ -136,13 +140,19 @@ class KernelRows:
             self.computed = n * n
             return
         self._is_exact = is_exactly_symmetric(kernel, X)
-        self._values = np.empty((min(n, fit), n))
+        self._kept = min(n, fit)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Keep no row."""
+        n = len(self._X)
+        self._values = np.empty((self._kept, n))  # memory is taken when it is written to
         # Place of each sample's row, -1 where there is none: a plain list, since it is read one by one.
         self._slot = [-1] * n
         # The samples whose rows are there, in the order of the places; of their coming where each has its own.
-        self._owner = np.full(len(self._values), -1)
+        self._owner = np.full(self._kept, -1)
         self._filled = 0
-        self._last_use = np.zeros(len(self._values), dtype=np.int64)
+        self._last_use = np.zeros(self._kept, dtype=np.int64)
         self._clock = 0
 
     @classmethod
@@ -192,6 +202,18 @@ class KernelRows:
     def is_known_definite(self) -> bool:
         """Whether the matrix is positive semidefinite by its kernel, without a look at it."""
         return self._known_definite
+
+    @property
+    def fits(self) -> bool:
+        """Whether all rows can be kept."""
+        return self._fits
+
+    def part(self, samples: Array) -> KernelRows:
+        """Rows over some of the samples, in the same memory: all rows that are kept here are given up."""
+        assert self._kernel is not None
+        self._forget()
+        X = self._X
+        return KernelRows(self._kernel, X[samples], self._cache_size)
 
     def has(self, i: int) -> bool:
         """Whether the row of sample i need not be computed."""
@@ -293,35 +315,36 @@ class KernelRows:
     def times(self, weights: Array, samples: Array) -> Array:
         """weights (l, s) times the rows of these samples, (l, n).
 
-        By blocks, since a copy of the rows may be as large as the matrix. Rows that do not fit in the cache are
-        computed, used and forgotten: they must not push out those that the pairs need.
+        Where they are too many for the cache, those that are not there are computed, used and forgotten: they must
+        not push out those that the pairs need.
         """
         n = len(self)
-        if self._fits and not self.is_whole:
+        # Few rows will be asked for again: those of the free multipliers, at every Newton phase.
+        if not self.is_whole and (self._fits or 4 * len(samples) <= len(self._values)):
             self.fetch(samples)
         if self.is_whole and 2 * len(samples) > n:
             spread = np.zeros((len(weights), n))
             spread[:, samples] = weights
             return spread @ self._values
-        step = max(1, BLOCK // n)
-        if len(samples) <= step:
-            return weights @ self._passing(samples)
+        if self._fits and n < LONG:
+            return weights @ self._values[samples]
         sums = np.zeros((len(weights), n))
-        for first in range(0, len(samples), step):
-            block = slice(first, first + step)
-            sums += weights[:, block] @ self._passing(samples[block])
+        places = self._places_of(samples)
+        there = places >= 0
+        # One row after the other: a copy of them all takes longer than the sums.
+        for label, k in zip(*np.nonzero(weights * there), strict=True):
+            daxpy(self._values[places[k]], sums[label], a=weights[label, k])
+        step = max(1, BLOCK // n)
+        missing = np.flatnonzero(~there)
+        for first in range(0, len(missing), step):
+            block = missing[first : first + step]
+            sums += weights[:, block] @ self._between(self._X[samples[block]], self._X)
         return sums
 
-    def _passing(self, samples: Array) -> Array:
-        """Rows (k, n), a copy, without a place in the cache for those that have none."""
+    def _places_of(self, samples: Array) -> Array:
         if self._fits:
-            return self._values.take(samples, axis=0)
-        slots = np.array([self._slot[s] for s in samples.tolist()], dtype=int)
-        there = slots >= 0
-        values = np.empty((len(samples), len(self)))
-        values[there] = self._values[slots[there]]
-        values[~there] = self._between(self._X[samples[~there]], self._X)
-        return values
+            return samples
+        return np.array([self._slot[s] for s in samples.tolist()], dtype=int)
 
     def whole(self) -> Array:
         """The Gram matrix (n, n), not to be written to.

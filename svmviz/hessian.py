@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from functools import cached_property
 
 import numpy as np
@@ -98,19 +97,6 @@ class Hessian:
     def with_problem(self, problem: DualProblem) -> Hessian:
         """The Hessian of another problem over the same Gram matrix."""
         return Hessian(problem, self.kernel_rows)
-
-    def restricted(self, indices: Array) -> Hessian:
-        """H[indices, indices], for the loop alone: its `product` is that of the restriction."""
-        part = copy.copy(self)
-        part.n = len(indices)
-        part._sample, part._label, part._added = (
-            a[indices] for a in (self._sample, self._label, self._added)
-        )
-        part.diagonal = self.diagonal[indices]
-        part.copies, part._strips, part._in_order = 0, None, False
-        part.has_added = bool(part._added.any())
-        part.__dict__.pop("_coupled", None)
-        return part
 
     @property
     def positive_semidefinite(self) -> bool:

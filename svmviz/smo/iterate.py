@@ -22,7 +22,7 @@ SMALLEST_CURVATURE = 1e-150
 # is put on the bound. Not relative to the box: badly scaled data take honest steps that are tiny against C.
 SNAP = 4 * EPS
 # When a row must be computed, so many that are next in line on either side come with it.
-FETCHED = 64
+FETCHED = 8
 
 
 class Move(NamedTuple):
@@ -95,22 +95,18 @@ class Iterate:
     """
 
     def __init__(self, problem: DualProblem, hessian: Hessian, z: Array, gradient: Array | None = None):
-        self.problem = problem
-        gradient = hessian.gradient(z) if gradient is None else gradient
-        self._hold(hessian, np.array(z, dtype=float), gradient, problem.lo, problem.hi, problem.group)
-
-    def _hold(self, hessian: Hessian, z: Array, gradient: Array, lo: Array, hi: Array, group: Array) -> None:
-        self.hessian, self.z, self.lo, self.hi, self.group = hessian, z, lo, hi, group
-        self.n = len(z)
+        self.problem, self.hessian = problem, hessian
+        self.z = np.array(z, dtype=float)
+        self.n, self.lo, self.hi, self.group = problem.n, problem.lo, problem.hi, problem.group
         largest = float(np.abs(hessian.diagonal).max()) or 1.0
         self.floor = max(CURVATURE_FLOOR * largest, SMALLEST_CURVATURE)
         self.negative_curvature = False
         self.is_flat = float(np.ptp(hessian.diagonal)) == 0.0 and hessian.is_known_definite
         self.gradients = np.empty((3, self.n))
         self.gradient, self.up_gradient, self.low_gradient = self.gradients
-        self.gradient[:] = gradient
+        self.gradient[:] = hessian.gradient(self.z) if gradient is None else gradient
         self._gains, self._sizes, self._curvatures = np.empty((3, self.n))
-        starts = run_starts(group)
+        starts = run_starts(self.group)
         sizes = np.diff(starts, append=self.n)
         self._starts, self._ends = starts, starts + sizes
         self.one_group = len(starts) == 1
@@ -120,24 +116,6 @@ class Iterate:
         self.moved = True
         self._last: tuple[Any, ...] = ()
         self._look()
-
-    def restricted(self, indices: Array) -> Iterate:
-        """The multipliers of some indices by themselves, the others held where they are."""
-        part = Iterate.__new__(Iterate)
-        group = np.cumsum(np.diff(self.group[indices], prepend=self.group[indices[0]]) != 0)
-        part._hold(
-            self.hessian.restricted(indices), self.z[indices], self.gradient[indices],
-            self.lo[indices], self.hi[indices], group,
-        )  # fmt: skip
-        part.floor, part.negative_curvature = self.floor, self.negative_curvature
-        return part
-
-    def absorb(self, part: Iterate, indices: Array) -> None:
-        """Take over what the restriction to these indices has reached."""
-        self.negative_curvature |= part.negative_curvature
-        changed = np.flatnonzero(part.z != self.z[indices])
-        if len(changed):
-            self.shift(indices[changed], part.z[changed])
 
     @property
     def may_grow(self) -> Array:
@@ -160,6 +138,16 @@ class Iterate:
     def is_free(self, i: int) -> bool:
         """Whether z_i lies strictly between its bounds."""
         return bool(self.up_gradient[i] == self.low_gradient[i])
+
+    def selectable(self) -> Array:
+        """Which indices can still be picked: those that violate against a threshold of their group, (n,) of bool.
+
+        At lo with a gradient above all that may shrink, or at hi with one below all that may grow, an index makes no
+        violating pair, and the thresholds only draw closer (Joachims: Making large-scale SVM learning practical, 1998).
+        """
+        up, low = self.thresholds()
+        group = self.group
+        return (self.up_gradient <= low[group]) | (self.low_gradient >= up[group]) | self.free_mask()
 
     def scan(self) -> float:
         """Find the most violated group and its two extremes; the violation of the problem."""

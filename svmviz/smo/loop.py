@@ -7,7 +7,7 @@ iteration limit is reached, or the objective no longer improves in floating poin
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 
 import numpy as np
@@ -20,6 +20,7 @@ from svmviz.smo.iterate import Iterate, Move
 from svmviz.smo.newton import Jump, newton_phase
 from svmviz.smo.pairs import fits, move_pairs
 from svmviz.smo.selection import Selection, check_name, make_selection
+from svmviz.smo.shrinking import active_part
 from svmviz.smo.stopping import NAMES, relative_violation
 
 Array = np.ndarray
@@ -35,6 +36,8 @@ NEWTON_INTERVAL = 20
 # A phase waits until the pairs since the last look have changed the free set by at most this share of it, but for no
 # more than so many looks.
 STANDING_SHARE, LONGEST_WAIT = 0.3, 3
+# Pairs between two looks at what can be left out; that is done when so small a share is left, and so many times.
+SHRINKING_INTERVAL, ACTIVE_SHARE, MOST_SHRINKINGS = 200, 0.5, 5
 # All phases together may take this many times the work of the pairs so far: what a phase costs grows with the cube
 # of the number of free multipliers, and with very many of them the pairs do better on their own.
 NEWTON_SHARE = 2.0
@@ -62,6 +65,9 @@ class Options:
     newton : bool, default True
         Jump to the minimum over the free multipliers every `NEWTON_INTERVAL` pairs, as long as that does not cost
         much more than the pairs. A run that is recorded or stepped through goes without: each of its steps is a pair.
+    shrinking : bool, default True
+        Where the rows of the Gram matrix do not all fit in the cache, leave out for a while what cannot be picked:
+        see `svmviz.smo.shrinking`. A run that is recorded or stepped through goes without.
     stopping : "violation" or "thesis"
         Which test ends the run; see `svmviz.smo.stopping`. The second is relative: it can be met while the violation,
         which the certificate still reports, is above tol; the status then is "relative".
@@ -150,7 +156,8 @@ class Loop:
         self._newton_work = 0.0
         self._record_jumps = record_jumps
         self._is_warm = z is not None
-        self._many_at_once = False
+        self._many_at_once = self._may_shrink = False
+        self._shrunk, self._fresh = 0, -1
         self._free = self.iterate.free_mask()
         self._waited = 0
         self._status: Status = "capped"
@@ -193,6 +200,25 @@ class Loop:
             if self._guard is not None and self._guard.ran_away():
                 self._status = "no progress"
                 return
+            if self._may_shrink and self.iterations % SHRINKING_INTERVAL == 0:
+                self._solve_active()
+
+    def _solve_active(self) -> None:
+        """Solve the problem of the indices that can still be picked by itself, when they are few enough."""
+        iterate = self.iterate
+        active = np.flatnonzero(iterate.selectable())
+        if iterate.violation <= self.options.tol or len(active) > ACTIVE_SHARE * iterate.n:
+            return
+        part, hessian = active_part(self.problem, self.hessian, active, iterate.z, iterate.gradient)
+        options = replace(self.options, max_iter=self._limit - self.iterations)
+        loop = Loop(part, hessian, options, iterate.z[active], iterate.gradient[active])
+        iterate.z[active] = loop.run().z
+        iterate.refresh()
+        self._fresh = self.iterations + loop.iterations
+        self.iterations += loop.iterations
+        self.hessian.used += hessian.used
+        self._shrunk += 1
+        self._may_shrink = self._shrunk < MOST_SHRINKINGS
 
     def _ended(self, progress: _Progress, selection: Selection) -> Generator[Jump, None, bool]:
         """Whether the loop has a status."""
@@ -258,10 +284,9 @@ class Loop:
 
         With the Newton phase a last one makes the multipliers exact for the free set found.
         """
+        if self._fresh == self.iterations:  # shrinking has just done all that
+            return True
         if self.options.newton and self.iterations:
-            self.iterate.refresh()
-            if not self._met():
-                return False
             yield from self._phase(np.inf)
         self.iterate.refresh()
         return self._met()
@@ -271,6 +296,9 @@ class Loop:
         options = self.options
         usual = options.selection == "second_order" and options.stopping == "violation"
         self._many_at_once = usual and fits(self.iterate)
+        self._may_shrink = (
+            options.shrinking and usual and self._guard is None and not self.hessian.kernel_rows.fits
+        )
         for _ in self._events():
             pass
         return self.solution()

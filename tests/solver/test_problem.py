@@ -62,14 +62,6 @@ def test_columns_blocks_and_products_agree(seed):
         gradients = np.zeros((2, case.problem.n))
         case.hessian.add_step(gradients, i, j, 0.5)
         np.testing.assert_allclose(gradients, np.tile(0.5 * (H[i] - H[j]), (2, 1)), atol=1e-12)
-    part = case.hessian.restricted(chosen)
-    few = np.arange(0, len(chosen), 2)
-    half = H[np.ix_(chosen, chosen)]
-    np.testing.assert_allclose(part.square(few), half[np.ix_(few, few)], atol=1e-15)
-    np.testing.assert_allclose(part.combination(few, values[few]), values[few] @ half[few], atol=1e-12)
-    gradients = np.zeros((1, len(chosen)))
-    part.add_step(gradients, 0, len(chosen) - 1, 0.5)
-    np.testing.assert_allclose(gradients[0], 0.5 * (half[0] - half[-1]), atol=1e-12)
 
 
 def test_a_column_of_mc_svm_touches_one_label_only():
