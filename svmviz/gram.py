@@ -20,7 +20,9 @@ BLOCK = 2**18
 # Default size of the cache, in MB, as in scikit-learn.
 CACHE_SIZE = 200.0
 # Up to so many samples the whole matrix costs less than the calls that fetch its rows in parts.
-SMALL = 2048
+SMALL = 1280
+# ... and for any number once so large a share of the rows has been asked for.
+SHARE = 1 / 8
 # It is computed in about so many strips, none with fewer rows: more strips leave less to compute twice.
 STRIPS, SMALLEST_STRIP = 16, 128
 # From so many samples on the sum of rows is taken one by one.
@@ -88,7 +90,7 @@ def _half_by_half(kernel: Kernel, X: Array) -> Array:
     """The Gram matrix of a kernel that is known to be symmetric: what lies below the diagonal is not computed."""
     n, exact = len(X), is_exactly_symmetric(kernel, X)
     K = np.empty((n, n))
-    step = max(SMALLEST_STRIP, n // STRIPS)
+    step = max(SMALLEST_STRIP, n // STRIPS) if n > 2 * SMALLEST_STRIP else n
     for first in range(0, n, step):
         last = min(n, first + step)
         strip = kernel_values(kernel, X[first:last], X[first:])
@@ -242,6 +244,9 @@ class KernelRows:
         missing = np.array([s for s in samples.tolist() if slots[s] < 0], dtype=int)
         if not len(missing):
             return
+        if self._fits and self._filled + len(missing) > SHARE * len(slots):
+            self._complete()
+            return
         step = max(1, min(BLOCK // len(slots), len(self._values) // 2))
         for first in range(0, len(missing), step):
             self._compute(missing[first : first + step], samples)
@@ -279,6 +284,12 @@ class KernelRows:
             if float(np.abs(inner - inner.T).max(initial=0.0)) > 1e-8 * scale:
                 raise InvalidProblemError("The kernel is not symmetric: make k(a, b) equal to k(b, a).")
         values[:, samples] = 0.5 * (inner + inner.T)
+
+    def _complete(self) -> None:
+        assert self._kernel is not None
+        self._values = np.empty((0, 0))  # before as much is needed again
+        self._own(gram_matrix(self._kernel, self._X))
+        self.computed += len(self) ** 2
 
     def _between(self, A: Array, B: Array) -> Array:
         assert self._kernel is not None

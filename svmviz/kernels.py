@@ -21,7 +21,7 @@ Array = np.ndarray
 
 # Up to this many features the distances are summed directly (exact for near-duplicates);
 # beyond it one matrix product is many times faster.
-_DIRECT_FEATURES = 16
+_DIRECT_FEATURES = 8
 
 
 @runtime_checkable

@@ -173,7 +173,7 @@ class DualProblem:
             values = np.asarray(value, dtype=float)
         except (TypeError, ValueError, OverflowError) as error:
             raise InvalidProblemError(f"{name} must hold numbers only.") from error
-        if np.isnan(values).any():
+        if not np.abs(values).max(initial=0.0) <= LARGEST and np.isnan(values).any():
             raise InvalidProblemError(f"{name} holds NaN: replace or remove those samples.")
         if dtype is int and (np.abs(values) > 2**53).any() | (values != np.floor(values)).any():
             raise InvalidProblemError(f"{name} must hold whole numbers only.")

@@ -243,7 +243,7 @@ class MuSVC(_PrototypeClassifier):
 
     def decision_function(self, X: Any) -> Array:
         """w'x + b (n,), positive for classes_[1]."""
-        return self._kernel_values(X) @ self.dual_coef_[0] + self.intercept_[0]
+        return self._read_values(X, lambda values: values @ self.dual_coef_[0] + self.intercept_[0])
 
     def predict(self, X: Any) -> Array:
         """Labels (n,) of samples X (n, d)."""

@@ -21,6 +21,8 @@ from svmviz.smo.loop import Options, Solution, minimize
 Array = np.ndarray
 KernelLike = str | Kernel | Callable[[Array, Array], Array]
 
+# Kernel values that prediction holds at once (32 MB).
+VALUES_AT_ONCE = 2**22
 # From best to worst: of several problems the worst status is that of the whole.
 _STATUSES: tuple[Status, ...] = ("optimal", "relative", "stationary", "no progress", "capped")
 
@@ -106,12 +108,18 @@ class Estimator(ABC):
         """Rows of the Gram matrix of samples X (n, d): computed when they are needed, kept within `cache_size`."""
         return KernelRows(self._kernel, X, self.cache_size)
 
-    def _kernel_values(self, X: Any) -> Array:
+    def _kernel_values(self, X: Array) -> Array:
         """k(x, support vectors), (n, n_support), for new samples."""
-        X = self._checked(X)
         if self._kernel.name == "precomputed":
             return X[:, self.support_]
         return kernel_values(self._kernel, X, self.support_vectors_)
+
+    def _read_values(self, X: Any, read: Callable[[Array], Array]) -> Array:
+        """`read` of the values k(x, support vectors), for new samples: by blocks, so that memory stays bounded."""
+        X = self._checked(X)
+        step = max(1, VALUES_AT_ONCE // max(1, len(self.support_)))
+        blocks = [read(self._kernel_values(X[first : first + step])) for first in range(0, len(X), step)]
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
     def _checked(self, X: Any) -> Array:
         """Samples X (n, d) for a machine that is trained, with as many features as it was trained on."""
@@ -193,7 +201,7 @@ class ScoreClassifier(Classifier):
         ndarray
             (n, n_classes), the largest wins; with two classes (n,), positive for classes_[1].
         """
-        scores = self._scores(self._kernel_values(X))
+        scores = self._read_values(X, self._scores)
         return self._between_two(scores) if len(self.classes_) == 2 else scores
 
     @staticmethod
@@ -216,8 +224,7 @@ class Regressor(Estimator):
 
     def predict(self, X: Any) -> Array:
         """Predicted targets (n,) of samples X (n, d)."""
-        values = self._kernel_values(X)
-        return values @ self.dual_coef_[0] + self.intercept_[0]
+        return self._read_values(X, lambda values: values @ self.dual_coef_[0] + self.intercept_[0])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2: 1 minus the squared errors over those of the mean; at most 1."""

@@ -88,7 +88,7 @@ class OneClassSVM(Estimator):
 
     def score_samples(self, X: Any) -> Array:
         """Sum of coef_i k(x_i, x), (n,), for samples X (n, d)."""
-        return self._kernel_values(X) @ self.dual_coef_[0]
+        return self._read_values(X, lambda values: values @ self.dual_coef_[0])
 
     def decision_function(self, X: Any) -> Array:
         """Signed value (n,), positive inside the region."""

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from svmviz.checks import check_choice, check_labels, check_weights
 from svmviz.estimators.base import Classifier, combine
@@ -127,15 +128,16 @@ class PairwiseClassifier(Classifier):
 
     def _pair_decisions(self, X: Any) -> Array:
         """(n, n_pairs): positive votes for the second class of the pair."""
-        values = self._kernel_values(X)
         place = np.full(int(self.support_.max(initial=-1)) + 1, -1)
         place[self.support_] = np.arange(len(self.support_))
-        decisions = np.empty((len(values), len(self.pairs_)))
-        for k, pair in enumerate(self.pairs_):
-            chosen = pair.expansion.support
-            decisions[:, k] = values[:, place[pair.rows[chosen]]] @ pair.expansion.coef[chosen]
-            decisions[:, k] += pair.expansion.bias
-        return decisions
+        supports = [pair.expansion.support for pair in self.pairs_]
+        columns = np.concatenate([place[p.rows[s]] for p, s in zip(self.pairs_, supports, strict=True)])
+        coef = np.concatenate([p.expansion.coef[s] for p, s in zip(self.pairs_, supports, strict=True)])
+        starts = np.cumsum([0] + [len(s) for s in supports])
+        # Each machine has coefficients for few of the support vectors of all.
+        by_pair = sparse.csr_array((coef, columns, starts), shape=(len(self.pairs_), len(self.support_)))
+        biases = np.array([pair.expansion.bias for pair in self.pairs_])
+        return self._read_values(X, lambda values: (by_pair @ values.T).T + biases)
 
     def decision_function(self, X: Any) -> Array:
         """Decision values of samples X (n, d).

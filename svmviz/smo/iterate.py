@@ -101,14 +101,15 @@ class Iterate:
         largest = float(np.abs(hessian.diagonal).max()) or 1.0
         self.floor = max(CURVATURE_FLOOR * largest, SMALLEST_CURVATURE)
         self.negative_curvature = False
-        self.is_flat = float(np.ptp(hessian.diagonal)) == 0.0 and hessian.is_known_definite
+        diagonal = hessian.diagonal
+        self.is_flat = hessian.is_known_definite and bool((diagonal == diagonal[0]).all())
         self.gradients = np.empty((3, self.n))
         self.gradient, self.up_gradient, self.low_gradient = self.gradients
         self.gradient[:] = hessian.gradient(self.z) if gradient is None else gradient
         self._gains, self._sizes, self._curvatures = np.empty((3, self.n))
         starts = run_starts(self.group)
-        sizes = np.diff(starts, append=self.n)
-        self._starts, self._ends = starts, starts + sizes
+        self._starts, self._ends = starts, np.concatenate([starts[1:], [self.n]])
+        sizes = self._ends - starts
         self.one_group = len(starts) == 1
         self._many_alike = bool((sizes == sizes[0]).all()) and int(sizes[0]) < len(sizes)
         self._extremes = (0, 0)
@@ -143,7 +144,7 @@ class Iterate:
         """Which indices can still be picked: those that violate against a threshold of their group, (n,) of bool.
 
         At lo with a gradient above all that may shrink, or at hi with one below all that may grow, an index makes no
-        violating pair, and the thresholds only draw closer (Joachims: Making large-scale SVM learning practical, 1998).
+        violating pair, and the thresholds only draw closer; see `svmviz.smo.shrinking`.
         """
         up, low = self.thresholds()
         group = self.group

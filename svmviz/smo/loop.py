@@ -157,7 +157,7 @@ class Loop:
         self._record_jumps = record_jumps
         self._is_warm = z is not None
         self._many_at_once = self._may_shrink = False
-        self._shrunk, self._fresh = 0, -1
+        self._shrunk, self._fresh, self._phase_at = 0, -1, -1
         self._free = self.iterate.free_mask()
         self._waited = 0
         self._status: Status = "capped"
@@ -256,6 +256,7 @@ class Loop:
         pairs = max(self.iterations, NEWTON_INTERVAL)
         budget = share * pairs * (PAIR_WORK + PAIR_WORK_EACH * self.problem.n)
         yield from self._phase(budget - self._newton_work)
+        self._phase_at = self.iterations
         self._free = self.iterate.free_mask()
 
     def _phase(self, budget: float) -> Iterator[Jump]:
@@ -282,11 +283,12 @@ class Loop:
     def _confirmed(self) -> Generator[Jump, None, bool]:
         """Whether the test is still met on a fresh gradient.
 
-        With the Newton phase a last one makes the multipliers exact for the free set found.
+        With the Newton phase a last one makes the multipliers exact for the free set found, unless no pair has moved
+        since the last.
         """
         if self._fresh == self.iterations:  # shrinking has just done all that
             return True
-        if self.options.newton and self.iterations:
+        if self.options.newton and self.iterations and self._phase_at != self.iterations:
             yield from self._phase(np.inf)
         self.iterate.refresh()
         return self._met()

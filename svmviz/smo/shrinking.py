@@ -1,9 +1,9 @@
 """Shrinking: the problem of the indices that can still be picked, the others held where they are.
 
-Most multipliers are at a bound long before the end, with a gradient that keeps them there (Joachims: Making large-scale
-SVM learning practical, 1998). What is left is a problem of the same kind. It is solved by itself, with shorter rows of
-the Gram matrix, more of which fit in the cache; then the gradient of all is computed anew, once, and those that were
-left out wrongly take part again.
+Most multipliers are at a bound long before the end, with a gradient that keeps them there (Joachims: Making
+large-scale SVM learning practical, 1998). What is left is a problem of the same kind. It is solved by itself, with
+shorter rows of the Gram matrix, more of which fit in the cache; then the gradient of all is computed anew, once, and
+those that were left out wrongly take part again.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ def test_regions_are_the_predictions_of_crammer_and_singers_machine(page, load_f
     model = argmax_model(machine, machine.dual_coef_, np.zeros(n_classes))
     winners, unclear = decided(page, model)
     np.testing.assert_array_equal(winners, machine.predict(lattice_points()))
-    scores = machine._scores(machine._kernel_values(lattice_points()))
+    scores = machine._read_values(lattice_points(), machine._scores)
     np.testing.assert_array_equal(unclear, (scores > 0).sum(axis=1) != 1)
 
 
