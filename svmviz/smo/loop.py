@@ -32,10 +32,10 @@ PROGRESS_WINDOW = 1000
 LIMIT_WITH_NEWTON = (100_000, 200)
 LIMIT_WITHOUT = (10_000_000, 100)
 # Pairs between two Newton phases.
-NEWTON_INTERVAL = 20
+NEWTON_INTERVAL = 10
 # A phase waits until the pairs since the last look have changed the free set by at most this share of it, but for no
 # more than so many looks.
-STANDING_SHARE, LONGEST_WAIT = 0.3, 3
+STANDING_SHARE, LONGEST_WAIT = 0.3, 4
 # Pairs between two looks at what can be left out; that is done when so small a share is left, and so many times.
 SHRINKING_INTERVAL, ACTIVE_SHARE, MOST_SHRINKINGS = 200, 0.5, 5
 # All phases together may take this many times the work of the pairs so far: what a phase costs grows with the cube
