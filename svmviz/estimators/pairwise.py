@@ -128,6 +128,7 @@ class PairwiseClassifier(Classifier):
 
     def _pair_decisions(self, X: Any) -> Array:
         """(n, n_pairs): positive votes for the second class of the pair."""
+        X = self._checked(X)
         place = np.full(int(self.support_.max(initial=-1)) + 1, -1)
         place[self.support_] = np.arange(len(self.support_))
         supports = [pair.expansion.support for pair in self.pairs_]
