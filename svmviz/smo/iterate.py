@@ -73,7 +73,7 @@ class Iterate:
     problem : DualProblem
     hessian : Hessian
     z : ndarray (n,)
-        Feasible; copied.
+        Feasible, but for rounding; copied.
     gradient : ndarray (n,), optional
         H z + p if known; copied.
 
@@ -96,7 +96,8 @@ class Iterate:
 
     def __init__(self, problem: DualProblem, hessian: Hessian, z: Array, gradient: Array | None = None):
         self.problem, self.hessian = problem, hessian
-        self.z = np.array(z, dtype=float)
+        # A start may be outside of the box by rounding, and would stay there.
+        self.z = np.clip(np.asarray(z, dtype=float), problem.lo, problem.hi)
         self.n, self.lo, self.hi, self.group = problem.n, problem.lo, problem.hi, problem.group
         largest = float(np.abs(hessian.diagonal).max()) or 1.0
         self.floor = max(CURVATURE_FLOOR * largest, SMALLEST_CURVATURE)

@@ -133,6 +133,20 @@ def test_a_start_at_the_optimum_does_not_iterate():
     assert again.certificate.objective == pytest.approx(first.certificate.objective, rel=1e-12)
 
 
+@pytest.mark.parametrize("newton", [True, False])
+def test_a_start_outside_of_the_box_by_rounding_ends_inside(newton):
+    rng = np.random.default_rng(14)
+    for k in range(60):
+        case = random_case(rng) if k % 2 else random_groups(rng)
+        z = minimize(case.problem, case.hessian, Options()).z
+        z = z * (1 + 3e-16 * rng.integers(-2, 3, len(z)))
+        options = Options(tol=1e-8, newton=newton, max_iter=2000)
+        solution = minimize(case.problem, case.hessian, options, z, case.hessian.gradient(z))
+        assert (solution.z >= case.problem.lo).all(), case.name
+        assert (solution.z <= case.problem.hi).all(), case.name
+        assert sums_hold(case.problem, solution.z), case.name
+
+
 def test_the_limit_is_kept_and_reported():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(100, 2))
