@@ -23,7 +23,7 @@ def dense_direction(H, gradient, group, inside):
 
 
 def random_system(rng, rank=None):
-    """H (f, f) of this rank (default: regular), a gradient that some step takes to zero, and the group of each index."""
+    """H (f, f) of some rank (default: f), a gradient that a step can make zero, and the group of each index."""
     f = int(rng.integers(2, 30))
     n_groups = int(rng.integers(1, min(f, 6) + 1))
     group = np.sort(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, f - n_groups)]))
