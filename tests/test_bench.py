@@ -1,15 +1,16 @@
 """The benchmark of the solver in small: what must hold of its rows on any machine, however fast."""
 
+import time
+
 import numpy as np
 import pytest
 from sklearn import svm
 
 from svmviz import SVC, SVR
-from svmviz.smo import Options
 from tests.bench import libsvm, rivals, samples, timing
 
-# These are measured only where something else is there: options of the solver, a package.
-MAY_BE_EMPTY = ("starts", "published")
+# Measured only where a package is there.
+MAY_BE_EMPTY = ("published",)
 
 
 @pytest.mark.parametrize("part", libsvm.PARTS)
@@ -52,11 +53,22 @@ def test_a_rival_that_is_not_installed_is_left_out_and_a_sentence_says_so(monkey
 
 
 def test_a_choice_is_the_option_that_its_rival_is_trained_with():
-    row = libsvm._beside_choice(samples.clouds(60), 1.0, Options, {"newton": False}, 1)
+    row = libsvm._beside_choice(samples.clouds(60), 1.0, {}, {"newton": False}, 1)
     assert row.rival == "newton=False"
     assert row.no_worse
-    tuned = libsvm.Tuned({"newton": False, "max_iter": 7}, tol=1e-5)._options()
-    assert tuned == Options(tol=1e-5, newton=False, max_iter=7)
+
+
+def _soon():
+    return lambda: 1 + 1
+
+
+def _never():
+    return lambda: time.sleep(60)
+
+
+def test_what_takes_too_long_is_stopped():
+    assert timing.seconds_within(_soon, 30.0) < 1
+    assert timing.seconds_within(_never, 0.05) == np.inf
 
 
 @pytest.mark.parametrize("classes", [2, 11])

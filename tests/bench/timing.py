@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import queue
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -95,6 +96,31 @@ def _peak_growth(prepare: Callable[[], Any], run: Callable[[Any], object]) -> fl
     before = _peak()
     run(prepared)
     return _peak() - before
+
+
+def seconds_within(prepare: Callable[[], Callable[[], object]], limit: float) -> float:
+    """Seconds that prepare()() takes, the preparation not counted; inf where it is stopped after `limit`.
+
+    It runs in a new process, so `prepare` must be a function of a module.
+    """
+    context = get_context("spawn")
+    ready, done = context.Event(), context.Queue()
+    process = context.Process(target=_run_prepared, args=(prepare, ready, done))
+    process.start()
+    ready.wait()
+    try:
+        return float(done.get(timeout=limit))
+    except queue.Empty:
+        process.kill()
+        return np.inf
+    finally:
+        process.join()
+
+
+def _run_prepared(prepare: Callable[[], Callable[[], object]], ready: Any, done: Any) -> None:
+    run = prepare()
+    ready.set()
+    done.put(timed(run).seconds)
 
 
 def _peak() -> float:
