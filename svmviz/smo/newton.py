@@ -66,8 +66,11 @@ class _FreeSet:
         self.inside = np.ones(len(free), dtype=bool)
         self._settled_z, self.gradient = self.z.copy(), iterate.gradient[free]
         self._room = np.empty(len(free))
-        if self.system.is_definite:
-            self._direction = self.system.direction(self.gradient)
+
+    def aim(self) -> bool:
+        """Find the direction at the gradient as it is; whether there is one."""
+        self._direction = self.system.direction(self.gradient)
+        return bool(np.isfinite(self._direction).all())
 
     def step(self) -> tuple[float, int]:
         """Go along the direction to its end or to the first bound.
@@ -94,7 +97,7 @@ class _FreeSet:
         return share, k
 
     def settle(self) -> bool:
-        """Whether the steps since the last call have lowered the objective; the gradient and the direction anew.
+        """Whether the steps since the last call have lowered the objective; then the gradient where they led to.
 
         Where rounding has made them raise it, they are shortened to its minimum on the way.
         """
@@ -108,8 +111,7 @@ class _FreeSet:
             return False
         self.gradient += image
         self._settled_z = self.z.copy()
-        self._direction = self.system.direction(self.gradient)
-        return bool(np.isfinite(self._direction).all())
+        return True
 
     def spread(self) -> float:
         """Largest difference of two gradients within a group, which the minimum makes zero."""
@@ -171,6 +173,8 @@ def newton_phase(iterate: Iterate, budget: float = np.inf, most_steps: float = n
     steps, fraction, blocked = 0, 0.0, []
     enough = EQUAL_ENOUGH * inside.spread()
     for _ in range(LARGEST_REFINEMENTS):
+        if not inside.aim():
+            break
         blocks = 0
         while steps < most_steps and blocks >= 0:
             fraction, blocks = inside.step()
