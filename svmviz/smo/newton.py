@@ -82,7 +82,8 @@ class _FreeSet:
         bound = np.where(forward, self.hi, self.lo)
         bound -= self.z
         room.fill(np.inf)
-        np.divide(bound, direction, out=room, where=direction != 0)
+        with np.errstate(over="ignore"):  # a bound that a tiny direction never reaches
+            np.divide(bound, direction, out=room, where=direction != 0)
         k = int(room.argmin())
         share = room.item(k)
         if share >= 1:

@@ -20,6 +20,8 @@ from svmviz.kernels import (
 )
 from svmviz.machines import svc, svr
 from svmviz.smo import Options, SMOClassifier, SMORegression, minimize
+from svmviz.smo.iterate import Iterate
+from svmviz.smo.newton import newton_phase
 from svmviz.smo.selection import NAMES
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -87,6 +89,17 @@ def test_a_box_without_an_end(newton, rule):
     assert solution.certificate.status == "optimal"
     assert np.isfinite(solution.z).all()
     assert solution.certificate.objective == pytest.approx(reference.certificate.objective, rel=1e-9)
+
+
+def test_a_newton_direction_that_never_reaches_a_distant_bound():
+    """The third multiplier wants to move by 1e-290 and has room for 1e50."""
+    problem = DualProblem(
+        np.array([-1.0, 1.0, 1e-290, 0.0]), np.full(4, -1e50), np.full(4, 1e50), group=np.array([0, 0, 1, 1])
+    )
+    iterate = Iterate(problem, Hessian(problem, np.eye(4), True), np.zeros(4))
+    phase = newton_phase(iterate)
+    assert phase.fraction == 1.0
+    np.testing.assert_allclose(iterate.z[:2], [1.0, -1.0])
 
 
 def test_an_open_group_takes_nothing_from_the_start_of_the_next():
