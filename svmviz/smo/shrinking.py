@@ -31,10 +31,7 @@ def active_part(
         Where the solver stands.
     """
     samples, sample = np.unique(problem.sample[active], return_inverse=True)
-    groups, group = np.unique(problem.group[active], return_inverse=True)
-    held = z.copy()
-    held[active] = 0.0
-    sums = problem.sums - np.add.reduceat(held, problem.starts)
+    group = np.unique(problem.group[active], return_inverse=True)[1]
     parts = {
         "lo": problem.lo[active],
         "hi": problem.hi[active],
@@ -42,7 +39,8 @@ def active_part(
         "label": problem.label[active],
         "coupling": problem.coupling,
         "group": group,
-        "sums": sums[groups],
+        # Not what the others leave: their rounding may be more than all that these can sum to.
+        "sums": np.bincount(group, weights=z[active]),
         "diagonal": problem.diagonal[active],
     }
     rows = hessian.kernel_rows.part(samples)

@@ -72,3 +72,16 @@ def test_the_estimators_parameter_says_whether():
     off = SVC(C=10.0, gamma=1.0, cache_size=0.3, shrinking=False).fit(X, y).certificate_
     assert on.status == off.status == "optimal"
     assert abs(on.objective - off.objective) <= on.gap + off.gap
+
+
+def test_the_rounding_of_huge_multipliers_that_are_held_leaves_a_problem_of_tiny_ones():
+    C = np.full(200, 1e-10)
+    C[:2] = 1e11
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    problem = svc.dual_problem(np.tile([1.0, -1.0], 100), C)
+    hessian = Hessian(problem, KernelRows(GaussianKernel(1.0), X, 0.0))
+    z = np.zeros(200)
+    z[:2] = 1e10, -np.nextafter(1e10, 0)
+    assert problem.is_feasible(z)
+    part, _ = active_part(problem, hessian, np.arange(2, 200), z, hessian.gradient(z))
+    assert part.is_feasible(z[2:])
