@@ -120,7 +120,7 @@ class KernelRows:
         Whether the whole matrix is; where that is not known of the kernel it is looked at with a Cholesky factor,
         and taken not to be where the matrix does not fit in the cache.
     computed : int
-        Kernel values computed so far.
+        Kernel values computed so far, those over a `part` not counted.
 
     Raises
     ------
@@ -211,11 +211,13 @@ class KernelRows:
         return self._fits
 
     def part(self, samples: Array) -> KernelRows:
-        """Rows over some of the samples, in the same memory: all rows that are kept here are given up."""
+        """Rows over some of the samples (k,), which may take as much memory: those that are kept here are given up.
+
+        For rows that do not all fit, so never over a precomputed matrix.
+        """
         assert self._kernel is not None
         self._forget()
-        X = self._X
-        return KernelRows(self._kernel, X[samples], self._cache_size)
+        return KernelRows(self._kernel, self._X[samples], self._cache_size)
 
     def has(self, i: int) -> bool:
         """Whether the row of sample i need not be computed."""
@@ -315,22 +317,23 @@ class KernelRows:
         return np.concatenate([places, oldest])
 
     def square(self, samples: Array) -> Array:
-        """k between these samples, (k, k), a copy."""
+        """Kernel values between these samples (k,), (k, k), a copy."""
         slots = samples if self.is_whole else [self._slot[s] for s in samples.tolist()]
         if self.is_whole or min(slots, default=0) >= 0:
             return self._values.ravel().take(np.asarray(slots)[:, None] * len(self) + samples)
         values = self._between(self._X[samples], self._X[samples])
+        values.flat[:: len(samples) + 1] = self.diagonal[samples]
         self._make_symmetric(values, np.arange(len(samples)))
         return values
 
     def times(self, weights: Array, samples: Array) -> Array:
-        """weights (l, s) times the rows of these samples, (l, n).
+        """weights (l, k) times the rows of these samples (k,), (l, n).
 
         Where they are too many for the cache, those that are not there are computed, used and forgotten: they must
         not push out those that the pairs need.
         """
         n = len(self)
-        # Few rows will be asked for again: those of the free multipliers, at every Newton phase.
+        # A few rows are worth keeping: those of the free multipliers come again at every Newton phase.
         if not self.is_whole and (self._fits or 4 * len(samples) <= len(self._values)):
             self.fetch(samples)
         if self.is_whole and 2 * len(samples) > n:
@@ -372,5 +375,5 @@ class KernelRows:
 
 
 def kernel_rows(K: Array | KernelRows, positive_semidefinite: bool | None = None) -> KernelRows:
-    """Rows of a Gram matrix that is there already, or K itself where it is rows."""
+    """Rows of a Gram matrix (n, n) that is there already and symmetric, or K itself where it is rows."""
     return K if isinstance(K, KernelRows) else KernelRows.of(K, positive_semidefinite)

@@ -122,6 +122,7 @@ def test_near_duplicates_far_from_the_origin_do_not_pass_for_an_asymmetric_kerne
     X = 1e5 * rng.normal(size=(150, 300)) + 1e6
     X = np.vstack([X, X + 1e-7 * rng.normal(size=X.shape)])
     rows = KernelRows(GaussianKernel(1.0), X, 0.0)
+    np.testing.assert_array_equal(np.diagonal(rows.square(np.arange(100))), rows.diagonal[:100])
     rows.fetch(np.arange(len(X)))
     assert np.isfinite(rows.square(np.arange(len(X)))).all()
 
