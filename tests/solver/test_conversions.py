@@ -106,10 +106,11 @@ def test_the_parameters_are_those_of_the_books():
 def test_a_converted_machine_can_be_pickled_and_predicts_new_samples():
     X, y = cancer()
     K = X @ X.T
-    source = NuSVC(nu=0.2, kernel="precomputed", tol=TIGHT).fit(K, y)
+    source = NuSVC(nu=0.2, kernel="precomputed", tol=TIGHT, cache_size=50.0, shrinking=False).fit(K, y)
     for to in (SVC, MuSVC):
         twin = pickle.loads(pickle.dumps(convert(source, to, K, y)))
         np.testing.assert_array_equal(twin.predict(K[:7]), source.predict(K[:7]))
+        assert (twin.cache_size, twin.shrinking) == (50.0, False)
     # OneVsOneSVC is an SVC.
     assert convert(OneVsOneSVC().fit(X, y), NuSVC, X, y).nu > 0
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn import datasets, multiclass, svm
 from sklearn.preprocessing import scale
 
-from svmviz import ADSVC, SVC, InvalidProblemError, OneVsOneSVC, OneVsRestSVC
+from svmviz import ADSVC, MCSVC, SVC, InvalidProblemError, NuSVC, OneClassSVM, OneVsOneSVC, OneVsRestSVC
 from svmviz.machines import ad_svm
 
 TIGHT = 1e-10
@@ -18,6 +18,19 @@ KERNELS = [{"kernel": "linear"}, {"kernel": "poly", "degree": 2, "coef0": 1.0}, 
 def three_classes():
     X, y = datasets.load_wine(return_X_y=True)
     return scale(X), NAMES[y]
+
+
+@pytest.mark.parametrize("kind", [SVC, NuSVC, OneVsOneSVC, OneVsRestSVC, MCSVC, ADSVC, OneClassSVM])
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_decisions_by_blocks_are_those_in_one_go(kind, kernel, monkeypatch):
+    X, y = three_classes()
+    samples = X @ X.T if kernel == "precomputed" else X
+    parameters = {"nu": 0.2} if kind in (NuSVC, OneClassSVM) else {"mu": 0.1} if kind is ADSVC else {}
+    model = kind(kernel=kernel, **parameters).fit(samples, y)
+    whole = model.decision_function(samples)
+    for values in (1, 7 * len(model.support_)):  # one sample at once, and seven
+        monkeypatch.setattr("svmviz.estimators.base.VALUES_AT_ONCE", values)
+        np.testing.assert_allclose(model.decision_function(samples), whole, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("parameters", KERNELS)

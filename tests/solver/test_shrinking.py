@@ -66,10 +66,37 @@ def test_the_part_has_the_gradient_of_the_whole():
     assert part.sums[0] + np.delete(z, active).sum() == pytest.approx(z.sum(), abs=1e-9)
 
 
-def test_the_estimators_parameter_says_whether():
+@pytest.mark.parametrize("most", [150, 215, 300])
+def test_the_limit_on_the_pairs_is_that_of_the_parts_too(most, monkeypatch):
+    monkeypatch.setattr("svmviz.smo.loop.ACTIVE_SHARE", 0.95)
+    monkeypatch.setattr("svmviz.smo.loop.SHRINKING_INTERVAL", 20)
+    problem, X = problems()["C-SVC"], samples(400)[0]
+    hessian = Hessian(problem, KernelRows(GaussianKernel(1.0), X, SMALLEST_CACHE))
+    loop = Loop(problem, hessian, Options(tol=1e-12, max_iter=most, newton=False))
+    solution = loop.run()
+    assert loop._shrunk > 0
+    assert solution.certificate.status == "capped"
+    assert solution.certificate.iterations == most
+    assert problem.is_feasible(solution.z)
+
+
+def test_the_estimators_parameter_says_whether(monkeypatch):
+    shrunk = []
+
+    def counted(*arguments):
+        shrunk.append(arguments)
+        return active_part(*arguments)
+
+    monkeypatch.setattr("svmviz.smo.loop.active_part", counted)
+    monkeypatch.setattr("svmviz.smo.loop.ACTIVE_SHARE", 0.95)
+    monkeypatch.setattr("svmviz.smo.loop.SHRINKING_INTERVAL", 20)
     X, y = samples(600)
-    on = SVC(C=10.0, gamma=1.0, cache_size=0.3).fit(X, y).certificate_
     off = SVC(C=10.0, gamma=1.0, cache_size=0.3, shrinking=False).fit(X, y).certificate_
+    assert not shrunk
+    SVC(C=10.0, gamma=1.0).fit(X, y)
+    assert not shrunk  # all rows fit
+    on = SVC(C=10.0, gamma=1.0, cache_size=0.3).fit(X, y).certificate_
+    assert shrunk
     assert on.status == off.status == "optimal"
     assert abs(on.objective - off.objective) <= on.gap + off.gap
 
