@@ -68,7 +68,8 @@ class Certificate:
         Value of the textbook primal at the best bias, where the machine has one.
     kernel_values : int
         Kernel values that the steps read: for every pair the two rows of the Gram matrix, for every Newton phase
-        the rows of the free multipliers, for every gradient computed anew those of the support vectors.
+        the rows of the free multipliers, for every gradient computed anew those of the support vectors. While
+        shrinking leaves samples out rows are shorter.
     """
 
     objective: float
@@ -235,7 +236,7 @@ class DualProblem:
 
     @cached_property
     def starts(self) -> Array:
-        """First dual index of each group."""
+        """First dual index of each group, (n_groups,)."""
         return np.searchsorted(self.group, np.arange(self.n_groups))
 
     def _per_group(self, reduction: np.ufunc, values: Array) -> Array:

@@ -94,7 +94,7 @@ class Estimator(ABC):
             del self.feature_names_in_
         return X
 
-    def _start_fit(self, X: Array) -> Kernel:
+    def _start_fit(self, X: Array) -> None:
         """Remember the training data and make the kernel."""
         self.n_features_in_ = X.shape[1]
         self._kernel = make_kernel(self.kernel, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
@@ -102,7 +102,6 @@ class Estimator(ABC):
             raise InvalidProblemError(
                 f"A precomputed kernel must be square, one row and column a sample, not {X.shape}."
             )
-        return self._kernel
 
     def _kernel_rows(self, X: Array) -> KernelRows:
         """Rows of the Gram matrix of samples X (n, d): computed when they are needed, kept within `cache_size`."""

@@ -54,7 +54,7 @@ class PairwiseClassifier(Classifier):
     def _solve_two(
         self, signs: Array, bounds: Array, rows: KernelRows, options: Options
     ) -> tuple[Expansion, Certificate]:
-        """Train on two classes, with signs (m,) and the Gram matrix K (m, m)."""
+        """Train on two classes, with signs (m,), bounds (m,) and the rows of their Gram matrix (m, m)."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples X (n, d) with labels y (n,) of any type.

@@ -236,7 +236,7 @@ class Prototypes:
 
 
 def read(problem: DualProblem, z: Array, K: Array | KernelRows) -> Prototypes:
-    """The prototypes of a solution over the Gram matrix K (n_samples, n_samples)."""
+    """The prototypes of a solution z (n_dual,) over the Gram matrix K (n_samples, n_samples) or its rows."""
     coef = np.zeros((problem.n_groups, len(K)))
     coef[problem.group, problem.sample] = z
     used = np.flatnonzero(coef.any(axis=0))

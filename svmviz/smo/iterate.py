@@ -6,7 +6,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from svmviz.free_system import run_starts
 from svmviz.hessian import Hessian
 from svmviz.problem import EPS, DualProblem
 
@@ -108,7 +107,7 @@ class Iterate:
         self.gradient, self.up_gradient, self.low_gradient = self.gradients
         self.gradient[:] = hessian.gradient(self.z) if gradient is None else gradient
         self._gains, self._sizes, self._curvatures = np.empty((3, self.n))
-        starts = run_starts(self.group)
+        starts = problem.starts
         self._starts, self._ends = starts, np.concatenate([starts[1:], [self.n]])
         sizes = self._ends - starts
         self.one_group = len(starts) == 1
@@ -145,7 +144,7 @@ class Iterate:
         """Which indices can still be picked: those that violate against a threshold of their group, (n,) of bool.
 
         At lo with a gradient above all that may shrink, or at hi with one below all that may grow, an index makes no
-        violating pair, and the thresholds only draw closer; see `svmviz.smo.shrinking`.
+        violating pair, and seldom makes one later, since the thresholds draw closer; see `svmviz.smo.shrinking`.
         """
         up, low = self.thresholds()
         group = self.group

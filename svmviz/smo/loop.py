@@ -1,7 +1,8 @@
 """The first loop: sequential minimal optimization, once, for any number of groups.
 
 Pick a pair in one group, move it, update the gradient, until the violation is within the tolerance, the
-iteration limit is reached, or the objective no longer improves in floating point.
+iteration limit is reached, or the objective no longer improves in floating point. In between, as `Options` allow,
+Newton phases move all free multipliers at once, and shrinking leaves out for a while what cannot be picked.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ PROGRESS_WINDOW = 1000
 # can be solved in floating point takes hundreds of pairs; without it LIBSVM's limit holds.
 LIMIT_WITH_NEWTON = (100_000, 200)
 LIMIT_WITHOUT = (10_000_000, 100)
-# Pairs between two Newton phases.
+# Pairs between two looks at whether a Newton phase is due.
 NEWTON_INTERVAL = 10
-# A phase waits until the pairs since the last look have changed the free set by at most this share of it, but for no
+# It waits until the pairs since the last look have changed the free set by at most this share of it, but for no
 # more than so many looks.
 STANDING_SHARE, LONGEST_WAIT = 0.3, 4
 # Pairs between two looks at what can be left out; that is done when so small a share is left, and so many times.
@@ -58,16 +59,18 @@ class Options:
     tol : float, default 1e-3
         Largest violation that counts as optimal, in units of the gradient.
     max_iter : int, default -1
-        Limit on the pairs moved; -1: 100,000, or 200 a dual index where that is more (without the Newton phase
+        Limit on the pairs moved; -1: 100,000, or 200 a dual index where that is more (without Newton phases
         10 million, or 100 a dual index).
     selection : "second_order", "max_violating" or "platt"
         How the pair is picked.
     newton : bool, default True
-        Jump to the minimum over the free multipliers every `NEWTON_INTERVAL` pairs, as long as that does not cost
-        much more than the pairs. A run that is recorded or stepped through goes without: each of its steps is a pair.
+        Jump towards the minimum over the free multipliers: at a warm start, then whenever the pairs have left the
+        free set nearly as it was, as long as that does not cost much more than the pairs, and once more at the end.
+        See `svmviz.smo.newton`.
     shrinking : bool, default True
         Where the rows of the Gram matrix do not all fit in the cache, leave out for a while what cannot be picked:
-        see `svmviz.smo.shrinking`. A run that is recorded or stepped through goes without.
+        see `svmviz.smo.shrinking`. Only with the default selection and stopping and a box without an open end; a run
+        that is recorded or stepped through goes without.
     stopping : "violation" or "thesis"
         Which test ends the run; see `svmviz.smo.stopping`. The second is relative: it can be met while the violation,
         which the certificate still reports, is above tol; the status then is "relative".
@@ -204,7 +207,10 @@ class Loop:
                 self._solve_active()
 
     def _solve_active(self) -> None:
-        """Solve the problem of the indices that can still be picked by itself, when they are few enough."""
+        """Solve the problem of the indices that can still be picked by itself, when they are few enough.
+
+        Afterwards all take part again, with a fresh gradient.
+        """
         iterate = self.iterate
         active = np.flatnonzero(iterate.selectable())
         if iterate.violation <= self.options.tol or len(active) > ACTIVE_SHARE * iterate.n:
@@ -213,6 +219,7 @@ class Loop:
         options = replace(self.options, max_iter=self._limit - self.iterations)
         loop = Loop(part, hessian, options, iterate.z[active], iterate.gradient[active])
         iterate.z[active] = loop.run().z
+        iterate.negative_curvature |= loop.iterate.negative_curvature
         iterate.refresh()
         self._fresh = self.iterations + loop.iterations
         self.iterations += loop.iterations
@@ -251,7 +258,10 @@ class Loop:
         return stands
 
     def _newton(self) -> Iterator[Jump]:
-        """A Newton phase, as far as its work stays within its share; its steps where they are recorded."""
+        """A Newton phase, as far as its work stays within its share.
+
+        Where its steps are recorded, they are yielded, and what they cost is not counted.
+        """
         share = NEWTON_SHARE + NEWTON_SHARE_LATER * self.iterations / self.problem.n
         pairs = max(self.iterations, NEWTON_INTERVAL)
         budget = share * pairs * (PAIR_WORK + PAIR_WORK_EACH * self.problem.n)
@@ -283,10 +293,11 @@ class Loop:
     def _confirmed(self) -> Generator[Jump, None, bool]:
         """Whether the test is still met on a fresh gradient.
 
-        With the Newton phase a last one makes the multipliers exact for the free set found, unless no pair has moved
-        since the last.
+        A last Newton phase makes the multipliers exact for the free set found, unless no pair has moved since one
+        was due. Where shrinking has solved the rest by itself nothing is left to do: the part had such a phase, and
+        the gradient is fresh.
         """
-        if self._fresh == self.iterations:  # shrinking has just done all that
+        if self._fresh == self.iterations:
             return True
         if self.options.newton and self.iterations and self._phase_at != self.iterations:
             yield from self._phase(np.inf)
@@ -294,7 +305,7 @@ class Loop:
         return self._met()
 
     def run(self) -> Solution:
-        """Move pairs to the end."""
+        """Move pairs to the end: those that nobody looks at many at once where they can be, and with shrinking."""
         options = self.options
         usual = options.selection == "second_order" and options.stopping == "violation"
         self._many_at_once = usual and fits(self.iterate)

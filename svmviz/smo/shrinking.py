@@ -23,12 +23,21 @@ def active_part(
 
     Parameters
     ----------
-    problem, hessian
-        Of all indices; the rows of the Gram matrix that it keeps are given up.
+    problem : DualProblem
+        Of all indices.
+    hessian : Hessian
+        Of all indices, over rows that do not all fit in the cache: those that it keeps are given up.
     active : ndarray (a,) of int
         Ascending.
     z, gradient : ndarray (n,)
-        Where the solver stands.
+        Where the solver stands, and the gradient H z + p that it keeps there.
+
+    Returns
+    -------
+    problem : DualProblem
+        With a indices; the active multipliers of each group keep their sum.
+    hessian : Hessian
+        Over the samples of the active indices.
     """
     samples, sample = np.unique(problem.sample[active], return_inverse=True)
     group = np.unique(problem.group[active], return_inverse=True)[1]
@@ -47,4 +56,6 @@ def active_part(
     # The linear term holds what the others contribute to the gradient.
     bare = Hessian(DualProblem(linear=np.zeros(len(active)), **parts), rows)
     part = DualProblem(linear=gradient[active] - bare.product(z[active]), **parts)
-    return part, bare.with_problem(part)
+    of_part = bare.with_problem(part)
+    of_part.used = bare.used
+    return part, of_part
