@@ -22,7 +22,7 @@ CACHE_SIZE = 200.0
 # Up to so many samples the whole matrix costs less than the calls that fetch its rows in parts.
 SMALL = 1280
 # ... and for any number once so large a share of the rows has been asked for.
-SHARE = 1 / 8
+SHARE = 1 / 4
 # It is computed in about so many strips, none with fewer rows: more strips leave less to compute twice.
 STRIPS, SMALLEST_STRIP = 16, 128
 # From so many samples on the sum of rows is taken one by one.

@@ -163,6 +163,7 @@ class Loop:
         self._shrunk, self._fresh, self._phase_at = 0, -1, -1
         self._free = self.iterate.free_mask()
         self._waited = 0
+        self._refuted = False
         self._status: Status = "capped"
         self._guard: _OpenBox | None = None
         if not problem.is_bounded:
@@ -262,16 +263,21 @@ class Loop:
 
         Where its steps are recorded, they are yielded, and what they cost is not counted.
         """
+        yield from self._phase(self._budget() - self._newton_work)
+        self._free = self.iterate.free_mask()
+
+    def _budget(self) -> float:
+        """What all phases may cost up to now."""
         share = NEWTON_SHARE + NEWTON_SHARE_LATER * self.iterations / self.problem.n
         pairs = max(self.iterations, NEWTON_INTERVAL)
-        budget = share * pairs * (PAIR_WORK + PAIR_WORK_EACH * self.problem.n)
-        yield from self._phase(budget - self._newton_work)
-        self._phase_at = self.iterations
-        self._free = self.iterate.free_mask()
+        return share * pairs * (PAIR_WORK + PAIR_WORK_EACH * self.problem.n)
 
     def _phase(self, budget: float) -> Iterator[Jump]:
         if not self._record_jumps:
-            self._newton_work += newton_phase(self.iterate, budget).work
+            phase = newton_phase(self.iterate, budget)
+            self._newton_work += phase.work
+            if phase.fraction >= 1:
+                self._phase_at = self.iterations
             return
         fraction = 0.0
         while fraction < 1:
@@ -300,9 +306,11 @@ class Loop:
         if self._fresh == self.iterations:
             return True
         if self.options.newton and self.iterations and self._phase_at != self.iterations:
-            yield from self._phase(np.inf)
+            # A test that is met again and again and refuted each time must not cost a phase each time.
+            yield from self._phase(np.inf if not self._refuted else self._budget() - self._newton_work)
         self.iterate.refresh()
-        return self._met()
+        self._refuted = not self._met()
+        return not self._refuted
 
     def run(self) -> Solution:
         """Move pairs to the end: those that nobody looks at many at once where they can be, and with shrinking."""
