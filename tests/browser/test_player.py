@@ -258,7 +258,7 @@ def jumping(load, machine="svc", example="moons", changes=None, **options):
 @pytest.mark.parametrize(("machine", "example", "changes"), JUMPERS)
 def test_the_browser_jumps_as_python_does(load, machine, example, changes):
     page, trace, jumps = jumping(load, machine, example, changes)
-    H = np.column_stack([trace.hessian().column(k) for k in range(trace.problem.n)])
+    H = dense(trace.hessian())
     positions = sorted({0, *jumps, *(k + 1 for k in jumps), len(trace.steps)})
     looks = page.evaluate(
         """(positions) => positions.map((k) => {
