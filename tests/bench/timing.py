@@ -107,7 +107,9 @@ def seconds_within(prepare: Callable[[], Callable[[], object]], limit: float) ->
     ready, done = context.Event(), context.Queue()
     process = context.Process(target=_run_prepared, args=(prepare, ready, done))
     process.start()
-    ready.wait()
+    while not ready.wait(1.0):
+        if not process.is_alive():
+            raise RuntimeError("The process that was to be timed ended before it began.")
     try:
         return float(done.get(timeout=limit))
     except queue.Empty:
