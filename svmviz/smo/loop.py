@@ -19,7 +19,7 @@ from svmviz.hessian import Hessian
 from svmviz.problem import EPS, Certificate, DualProblem, Status
 from svmviz.smo.iterate import Iterate, Move
 from svmviz.smo.newton import Jump, newton_phase
-from svmviz.smo.pairs import fits, move_pairs
+from svmviz.smo.pairs import can_move_many, move_pairs
 from svmviz.smo.selection import Selection, check_name, make_selection
 from svmviz.smo.shrinking import active_part
 from svmviz.smo.stopping import NAMES, relative_violation
@@ -316,7 +316,7 @@ class Loop:
         """Move pairs to the end: those that nobody looks at many at once where they can be, and with shrinking."""
         options = self.options
         usual = options.selection == "second_order" and options.stopping == "violation"
-        self._many_at_once = usual and fits(self.iterate)
+        self._many_at_once = usual and can_move_many(self.iterate)
         self._may_shrink = (
             options.shrinking and usual and self._guard is None and not self.hessian.kernel_rows.fits
         )

@@ -14,7 +14,7 @@ from svmviz.smo.iterate import Iterate, snapped
 Array = np.ndarray
 
 
-def fits(iterate: Iterate) -> bool:
+def can_move_many(iterate: Iterate) -> bool:
     """Whether `move_pairs` can be used."""
     hessian = iterate.hessian
     return iterate.one_group and iterate.is_flat and hessian.copies > 0 and not hessian.has_added
@@ -26,7 +26,7 @@ def move_pairs(iterate: Iterate, count: int, tol: float) -> int:
     Parameters
     ----------
     iterate : Iterate
-        One that `fits`.
+        One for which `can_move_many` says so.
     count : int
     tol : float
         In units of the gradient.

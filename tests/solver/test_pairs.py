@@ -8,7 +8,7 @@ from svmviz.hessian import Hessian
 from svmviz.kernels import make_kernel
 from svmviz.machines import svc, svr
 from svmviz.smo.iterate import Iterate
-from svmviz.smo.pairs import fits, move_pairs
+from svmviz.smo.pairs import can_move_many, move_pairs
 from svmviz.smo.selection import SecondOrder
 
 TOL = 1e-9
@@ -16,7 +16,7 @@ PAIRS = 200
 
 
 def flat_problem(rng):
-    """A problem that fits, often with samples that are there several times over, and its samples and kernel."""
+    """A problem that `can_move_many`, often with samples that are there several times over; its samples and kernel."""
     n, d = int(rng.integers(2, 90)), int(rng.choice([1, 2, 20]))
     X = rng.normal(size=(n, d))
     if rng.random() < 0.5:
@@ -52,7 +52,7 @@ def test_the_pairs_of_both_paths_are_the_same_to_the_last_bit(cache_size):
             Iterate(problem, Hessian(problem, KernelRows(kernel, X, size)), problem.start())
             for size in (cache_size, 200.0)
         )
-        assert fits(many)
+        assert can_move_many(many)
         if cache_size == 0.0 and X.shape[1] == 20:
             continue  # a row computed twice may differ by rounding
         moved = 0
