@@ -16,7 +16,7 @@ PAIRS = 200
 
 
 def flat_problem(rng):
-    """A problem that `can_move_many`, often with samples that are there several times over; its samples and kernel."""
+    """A problem that `can_move_many`, often with samples there several times over; its samples and kernel."""
     n, d = int(rng.integers(2, 90)), int(rng.choice([1, 2, 20]))
     X = rng.normal(size=(n, d))
     if rng.random() < 0.5:
