@@ -103,6 +103,24 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     return weights
 
 
+def check_present(codes: Array, weights: Array) -> None:
+    """InvalidProblemError unless all classes, two at least, have samples of weight above 0.
+
+    Parameters
+    ----------
+    codes : ndarray (n,) of int
+        Class of each sample, from 0 on.
+    weights : ndarray (n,)
+    """
+    present = np.count_nonzero(np.bincount(codes[weights > 0]))
+    if present < 2:
+        raise InvalidProblemError("All samples of weight above 0 are of one class: give others a weight.")
+    if present < codes.max() + 1:
+        raise InvalidProblemError(
+            "A class has only samples of weight 0: give one of them a weight or drop the class."
+        )
+
+
 def _one_column(y: Any) -> Array:
     """y as an array; a table of one column as that column, with a warning."""
     if y is None:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.linalg.blas import daxpy
+from scipy.spatial.distance import squareform
 
 from svmviz.checks import check_number
 from svmviz.errors import InvalidProblemError
-from svmviz.kernels import Kernel, is_exactly_symmetric, is_positive_semidefinite
+from svmviz.kernels import (
+    Between,
+    Kernel,
+    between_samples,
+    condensed,
+    is_exactly_symmetric,
+    is_positive_semidefinite,
+)
 from svmviz.problem import LARGEST
 
 Array = np.ndarray
@@ -23,8 +32,11 @@ CACHE_SIZE = 200.0
 SMALL = 1280
 # ... and for any number once so large a share of the rows has been asked for.
 SHARE = 1 / 4
-# It is computed in about so many strips, none with fewer rows: more strips leave less to compute twice.
-STRIPS, SMALLEST_STRIP = 16, 128
+# Up to so many it is best computed for all pairs in one row of numbers, where the kernel can.
+MOST_CONDENSED = 1024
+# Elsewhere in about so many strips, of at least so many rows but for the last: more of them leave less to compute
+# twice.
+STRIPS, SMALLEST_STRIP = 16, 64
 # From so many samples on the sum of rows is taken one by one.
 LONG = 1500
 # However small the cache, a pair and the rows fetched with it must fit.
@@ -39,10 +51,14 @@ def kernel_values(kernel: Kernel, A: Array, B: Array) -> Array:
     InvalidProblemError
         When a value is not finite, or too large to compute with.
     """
+    return _checked(lambda: kernel(A, B))
+
+
+def _checked(compute: Callable[[], Array]) -> Array:
     with np.errstate(all="ignore"):  # what overflows is seen below
-        K = np.asarray(kernel(A, B), dtype=float, order="C")
-    _check_size(K)
-    return K
+        values = np.asarray(compute(), dtype=float, order="C")
+    _check_size(values)
+    return values
 
 
 def _check_size(values: Array) -> None:
@@ -88,18 +104,30 @@ def gram_matrix(kernel: Kernel, X: Array) -> Array:
 
 def _half_by_half(kernel: Kernel, X: Array) -> Array:
     """The Gram matrix of a kernel that is known to be symmetric: what lies below the diagonal is not computed."""
-    n, exact = len(X), is_exactly_symmetric(kernel, X)
+    n = len(X)
+    half = condensed(kernel, X) if 1 < n <= MOST_CONDENSED else None
+    if half is not None:
+        _check_size(half)
+        K = squareform(half, checks=False)
+    else:
+        K = _strip_by_strip(between_samples(kernel, X), n, is_exactly_symmetric(kernel, X))
+    K.flat[:: n + 1] = kernel.diagonal(X)  # which a matrix product gives but for rounding
+    return K
+
+
+def _strip_by_strip(between: Between, n: int, exact: bool) -> Array:
+    """The Gram matrix (n, n) from strips right of the diagonal; `exact` as `is_exactly_symmetric` says."""
     K = np.empty((n, n))
-    step = max(SMALLEST_STRIP, n // STRIPS) if n > 2 * SMALLEST_STRIP else n
+    step = max(SMALLEST_STRIP, n // STRIPS)
+    lower = None if exact else np.tri(min(step, n), dtype=bool)
     for first in range(0, n, step):
         last = min(n, first + step)
-        strip = kernel_values(kernel, X[first:last], X[first:])
-        if not exact:
+        strip = _checked(partial(between, slice(first, last), slice(first, n)))
+        if lower is not None:
             own = strip[:, : last - first]
-            own[:] = np.where(np.tri(len(own), dtype=bool), own.T, own)
+            own[:] = np.where(lower[: len(own), : len(own)], own.T, own)
         K[first:last, first:] = strip
         K[last:, first:last] = strip[:, last - first :].T
-    K.flat[:: n + 1] = kernel.diagonal(X)  # which a matrix product gives but for rounding
     return K
 
 
@@ -112,7 +140,8 @@ class KernelRows:
     X : ndarray (n, d)
         The samples; kernel values (n, n) where the kernel is precomputed.
     cache_size : float, default 200
-        Memory for rows, in MB (2^20 bytes); at least 64 rows are kept.
+        Memory for rows, in MB (2^20 bytes); at least 64 rows are kept. A Gaussian kernel of many features takes twice
+        the memory of the samples besides, while not all rows are there.
 
     Attributes
     ----------
@@ -141,6 +170,7 @@ class KernelRows:
             self._own(gram_matrix(kernel, X))
             self.computed = n * n
             return
+        self._between_samples: Between | None = None
         self._is_exact = is_exactly_symmetric(kernel, X)
         self._kept = min(n, fit)
         self._forget()
@@ -253,8 +283,19 @@ class KernelRows:
         for first in range(0, len(missing), step):
             self._compute(missing[first : first + step], samples)
 
+    def expect_all(self) -> None:
+        """Most rows are going to be needed: where they fit, all are computed at once, which costs half as much.
+
+        Raises
+        ------
+        InvalidProblemError
+            As the class.
+        """
+        if self._fits and not self.is_whole:
+            self._complete()
+
     def _compute(self, missing: Array, wanted: Array) -> None:
-        values = self._between(self._X[missing], self._X)
+        values = self._between(missing, slice(None))
         values[np.arange(len(missing)), missing] = self.diagonal[missing]
         if not self._is_exact:
             self._make_symmetric(values, missing)
@@ -290,12 +331,15 @@ class KernelRows:
     def _complete(self) -> None:
         assert self._kernel is not None
         self._values = np.empty((0, 0))  # before as much is needed again
+        self._between_samples = None
         self._own(gram_matrix(self._kernel, self._X))
         self.computed += len(self) ** 2
 
-    def _between(self, A: Array, B: Array) -> Array:
+    def _between(self, rows: Array, columns: Array | slice) -> Array:
         assert self._kernel is not None
-        values = kernel_values(self._kernel, A, B)
+        if self._between_samples is None:
+            self._between_samples = between_samples(self._kernel, self._X)
+        values = _checked(partial(self._between_samples, rows, columns))
         self.computed += values.size
         return values
 
@@ -321,7 +365,7 @@ class KernelRows:
         slots = samples if self.is_whole else [self._slot[s] for s in samples.tolist()]
         if self.is_whole or min(slots, default=0) >= 0:
             return self._values.ravel().take(np.asarray(slots)[:, None] * len(self) + samples)
-        values = self._between(self._X[samples], self._X[samples])
+        values = self._between(samples, samples)
         values.flat[:: len(samples) + 1] = self.diagonal[samples]
         self._make_symmetric(values, np.arange(len(samples)))
         return values
@@ -352,7 +396,7 @@ class KernelRows:
         missing = np.flatnonzero(~there)
         for first in range(0, len(missing), step):
             block = missing[first : first + step]
-            sums += weights[:, block] @ self._between(self._X[samples[block]], self._X)
+            sums += weights[:, block] @ self._between(samples[block], slice(None))
         return sums
 
     def _places_of(self, samples: Array) -> Array:
@@ -370,7 +414,8 @@ class KernelRows:
         """
         if not self._fits:
             raise InvalidProblemError("The Gram matrix does not fit in the cache: raise cache_size.")
-        self.fetch(np.arange(len(self)))
+        if not self.is_whole:
+            self.fetch(np.arange(len(self)))
         return self._values
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg.blas import daxpy
 
 from svmviz.gram import KernelRows, kernel_rows
 from svmviz.problem import EPS, DualProblem
@@ -64,9 +65,7 @@ class Hessian:
         problem, n = self.problem, len(self.kernel_rows)
         plain = len(self._coupling) == 1 and self._coupling[0, 0] == 1.0
         copies = problem.n // n
-        alike = problem.n == copies * n and np.array_equal(
-            problem.sample.reshape(copies, n), np.broadcast_to(np.arange(n), (copies, n))
-        )
+        alike = problem.n == copies * n and (problem.sample.reshape(copies, n) == np.arange(n)).all()
         self._plain = plain
         self._in_order = bool(alike and copies == 1)
         self.copies = copies if plain and alike else 0
@@ -134,7 +133,7 @@ class Hessian:
         return row
 
     def add_step(self, rows: Array, i: int, j: int, step: float) -> None:
-        """Add step * (H[:, i] - H[:, j]) in place to each of several rows (m, n), such as a gradient."""
+        """Add step * (H[:, i] - H[:, j]), in place, to each of several rows (m, n), C-contiguous (gradients)."""
         sample_i, sample_j = self._sample.item(i), self._sample.item(j)
         label_i, label_j = self._label.item(i), self._label.item(j)
         buffer = self._buffer
@@ -146,8 +145,7 @@ class Hessian:
                 rows[:, self._strips[label]] += buffer
         elif label_i == label_j:
             np.subtract(K_i, K_j, out=buffer)
-            np.multiply(buffer, step, out=buffer)
-            self._add_image(rows, buffer, label_i)
+            self._add_image(rows, buffer, label_i, step)
         else:
             coupling = self._coupling
             images = step * (coupling[:, [label_i]] * K_i - coupling[:, [label_j]] * K_j)
@@ -156,16 +154,16 @@ class Hessian:
             rows[:, i] += step * self._added.item(i)
             rows[:, j] -= step * self._added.item(j)
 
-    def _add_image(self, rows: Array, image: Array, label: int) -> None:
-        if self.copies == 1:
-            for row in rows:  # one call for all is slower
-                row += image
-        elif self.copies:
-            copies = rows.reshape(len(rows), self.copies, -1)
-            copies += image
-        else:
-            ordered = image if self._in_order else image.take(self._sample)
-            rows += ordered if self._plain else ordered * self._coupled[label]
+    def _add_image(self, rows: Array, image: Array, label: int, step: float) -> None:
+        """Add `step` times what an image (n_samples,) of this label is in dual indices to each of the rows (m, n)."""
+        if self.copies:
+            assert rows.flags.c_contiguous  # BLAS would change a copy
+            for strip in rows.reshape(-1, len(image)):
+                daxpy(image, strip, a=step)  # product and sum in one call
+            return
+        image *= step
+        ordered = image if self._in_order else image.take(self._sample)
+        rows += ordered if self._plain else ordered * self._coupled[label]
 
     def square(self, indices: Array) -> Array:
         """H[indices, indices], (k, k), an array of its own."""
@@ -204,6 +202,8 @@ class Hessian:
     def product(self, z: Array) -> Array:
         """H z, shape (n,)."""
         indices = np.flatnonzero(z)
+        if not len(indices):
+            return np.zeros(self.n)
         return self.combination(indices, z[indices])
 
     def gradient(self, z: Array) -> Array:

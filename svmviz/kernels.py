@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist, squareform
 
 from svmviz.errors import InvalidProblemError
 
@@ -22,6 +22,10 @@ Array = np.ndarray
 # Up to this many features the distances are summed directly (exact for near-duplicates);
 # beyond it one matrix product is many times faster.
 _DIRECT_FEATURES = 8
+
+
+# Kernel values (a, b) between some samples and others, given by number or as slices.
+Between = Callable[[Any, Any], Array]
 
 
 @runtime_checkable
@@ -125,9 +129,44 @@ class GaussianKernel:
 
     def __call__(self, A: Array, B: Array) -> Array:
         """Kernel values (a, b)."""
-        distances = squared_distances(A, B)
-        distances *= -self.gamma
-        return np.exp(distances, out=distances)
+        if A.shape[1] <= _DIRECT_FEATURES:
+            return _decay(cdist(A, B, "sqeuclidean"), self.gamma)
+        centre = _far_centre(B)
+        left, right = self._left_factor(A, centre), _right_factor(self._left_factor(B, centre))
+        return self._of_exponents(left @ right.T)
+
+    def between(self, X: Array) -> Between:
+        """Kernel values between the samples X (n, d), by number."""
+        if X.shape[1] <= _DIRECT_FEATURES:
+            return lambda rows, columns: self(X[rows], X[columns])
+        left = self._left_factor(X, _far_centre(X))
+        right = _right_factor(left)
+        return lambda rows, columns: self._of_exponents(left[rows] @ right[columns].T)
+
+    def condensed(self, X: Array) -> Array:
+        """The values k(x_i, x_j), i < j, row after row, (n (n - 1) / 2,)."""
+        if X.shape[1] <= _DIRECT_FEATURES:
+            return _decay(pdist(X, "sqeuclidean"), self.gamma)
+        left = self._left_factor(X, _far_centre(X))
+        return self._of_exponents(squareform(left @ _right_factor(left).T, checks=False))
+
+    def _left_factor(self, A: Array, centre: Array | None) -> Array:
+        """(a, d + 2); its products with a `_right_factor` are -gamma |x - x'|^2.
+
+        That is 2 gamma x'x' - gamma |x|^2 - gamma |x'|^2, the last two as products with a column of ones: all in one
+        matrix product, and no pass over the values for each.
+        """
+        factor = np.ones((len(A), A.shape[1] + 2))
+        scaled = factor[:, :-2]
+        np.multiply(A if centre is None else A - centre, np.sqrt(2.0 * self.gamma), out=scaled)
+        factor[:, -2] = -0.5 * np.einsum("ij,ij->i", scaled, scaled)
+        return factor
+
+    @staticmethod
+    def _of_exponents(exponents: Array) -> Array:
+        """Their exponentials, in place; rounding may have left them above 0."""
+        np.minimum(exponents, 0.0, out=exponents)
+        return np.exp(exponents, out=exponents)
 
     def diagonal(self, A: Array) -> Array:
         """The values k(x, x) = 1."""
@@ -150,9 +189,11 @@ class LaplacianKernel:
 
     def __call__(self, A: Array, B: Array) -> Array:
         """Kernel values (a, b)."""
-        distances = cdist(A, B, "cityblock")
-        distances *= -self.gamma
-        return np.exp(distances, out=distances)
+        return _decay(cdist(A, B, "cityblock"), self.gamma)
+
+    def condensed(self, X: Array) -> Array:
+        """The values k(x_i, x_j), i < j, row after row, (n (n - 1) / 2,)."""
+        return _decay(pdist(X, "cityblock"), self.gamma)
 
     def diagonal(self, A: Array) -> Array:
         """The values k(x, x) = 1."""
@@ -231,21 +272,29 @@ class CallableKernel:
 NAMES = ("linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed")
 
 
-def squared_distances(A: Array, B: Array) -> Array:
-    """Squared Euclidean distances (a, b) between the rows of A (a, d) and B (b, d)."""
-    if A.shape[1] <= _DIRECT_FEATURES:
-        return cdist(A, B, "sqeuclidean")
-    # Taking the distances about the mean keeps |a|^2 + |b|^2 - 2 a'b from cancelling far from the origin. Where
-    # the mean is near, as for standardised data, that gains nothing and a copy of the samples is saved.
-    centre = B.mean(axis=0)
-    if centre @ centre > 0.5 * np.einsum("ij,ij->", B, B) / len(B):
-        same, B = A is B, B - centre
-        A = B if same else A - centre
-    distances = A @ B.T
-    distances *= -2.0
-    distances += np.einsum("ij,ij->i", A, A)[:, None]
-    distances += np.einsum("ij,ij->i", B, B)[None, :]
-    return np.maximum(distances, 0.0, out=distances)
+def _right_factor(left: Array) -> Array:
+    """The other factor of the samples of a left one (b, d + 2): its last two columns exchanged."""
+    right = left.copy()
+    right[:, -2], right[:, -1] = left[:, -1], left[:, -2]
+    return right
+
+
+def _decay(distances: Array, gamma: float) -> Array:
+    """exp(-gamma distances), in place."""
+    distances *= -gamma
+    return np.exp(distances, out=distances)
+
+
+def _far_centre(X: Array) -> Array | None:
+    """The mean of the rows of X (n, d), or None where it is near the origin.
+
+    Distances taken about it keep |a|^2 + |b|^2 - 2 a'b from cancelling far from the origin. Where the mean is near,
+    as for standardised data, that gains nothing and a copy of the samples is saved.
+    """
+    if not len(X):
+        return None
+    centre = X.mean(axis=0)
+    return centre if centre @ centre > 0.5 * np.einsum("ij,ij->", X, X) / len(X) else None
 
 
 def resolve_gamma(gamma: str | float, X: Array) -> float:
@@ -264,7 +313,7 @@ def resolve_gamma(gamma: str | float, X: Array) -> float:
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if gamma == "scale":
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             variance = float(X.shape[1] * X.var())
         if variance == 0:
             return 1.0
@@ -350,6 +399,28 @@ def from_description(description: dict[str, Any]) -> Kernel:
     if description["name"] not in kinds:
         raise InvalidProblemError(f"There is no kernel called {description['name']!r}.")
     return kinds[description["name"]](**parameters)
+
+
+def between_samples(kernel: Kernel, X: Array) -> Between:
+    """The kernel over the rows of X (n, d); where it can be, what depends on them alone is computed once.
+
+    What overflows is not finite in the values, and no warning.
+    """
+    if not isinstance(kernel, GaussianKernel):
+        return lambda rows, columns: kernel(X[rows], X[columns])
+    with np.errstate(all="ignore"):
+        return kernel.between(X)
+
+
+def condensed(kernel: Kernel, X: Array) -> Array | None:
+    """The values k(x_i, x_j), i < j, row after row, (n (n - 1) / 2,); None where a kernel has no way to them.
+
+    What overflows is not finite among them, and no warning.
+    """
+    if not isinstance(kernel, GaussianKernel | LaplacianKernel):
+        return None
+    with np.errstate(all="ignore"):
+        return kernel.condensed(X)
 
 
 def is_exactly_symmetric(kernel: Kernel, X: Array) -> bool:

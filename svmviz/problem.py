@@ -12,8 +12,9 @@ This file knows all but the kernel: what is feasible, how far a point is from op
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -25,8 +26,23 @@ Array = np.ndarray
 Status = Literal["optimal", "capped", "no progress", "stationary", "relative"]
 
 EPS = float(np.finfo(float).eps)
+# A squared distance z'Hz below this share of the terms that it is the sum of is none: kernel values and gradients
+# are off by some eps of their terms, and that makes up as much.
+MEETS = 32 * EPS
 # Numbers beyond this are refused: products of a few of them, which the solver forms, must not overflow.
 LARGEST = 1e60
+
+
+def squared_noise(diagonal: Array, z: Array) -> float:
+    """What rounding may make of z'Hz where it is 0, as for reduced hulls that meet.
+
+    Parameters
+    ----------
+    diagonal : ndarray (n,)
+        That of H.
+    z : ndarray (n,)
+    """
+    return MEETS * float(np.abs(diagonal).max()) * float(np.abs(z).sum()) ** 2
 
 
 class Thresholds(NamedTuple):
@@ -143,60 +159,66 @@ class DualProblem:
     diagonal: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        self._fill("linear", None, float)
+        sizes = {"linear": self._fill("linear", float)}
         if self.linear.ndim != 1:
             raise InvalidProblemError("linear must be a list of numbers, one for each dual index.")
         n = len(self.linear)
         if n == 0:
             raise InvalidProblemError("There are no samples to train on: add some.")
-        self._fill("lo", None, float)
-        self._fill("hi", None, float)
-        self._fill("sample", np.arange(n), int)
-        self._fill("label", np.zeros(n, dtype=int), int)
-        self._fill("coupling", np.ones((1, 1)), float)
-        self._fill("group", np.zeros(n, dtype=int), int)
-        self._fill("diagonal", np.zeros(n), float)
+        sizes |= {name: self._fill(name, float) for name in ("lo", "hi")}
+        sizes["sample"] = self._fill("sample", int, partial(np.arange, n))
+        sizes["label"] = self._fill("label", int, partial(np.zeros, n, dtype=int))
+        sizes["group"] = self._fill("group", int, partial(np.zeros, n, dtype=int))
+        sizes["coupling"] = self._fill("coupling", float, partial(np.ones, (1, 1)))
+        sizes["diagonal"] = self._fill("diagonal", float, partial(np.zeros, n))
         for name in ("lo", "hi", "sample", "label", "group", "diagonal"):
             if getattr(self, name).shape != (n,):
                 raise InvalidProblemError(f"{name} must have one entry for each of the {n} dual indices.")
-        steps = self.group[1:] - self.group[:-1]
-        if self.group[0] != 0 or ((steps != 0) & (steps != 1)).any():
-            raise InvalidProblemError("Groups must be numbered 0, 1, 2 ... and stand side by side.")
-        self._fill("sums", np.zeros(self.n_groups), float)
-        self._check()
+        if sizes["group"]:
+            steps = self.group[1:] - self.group[:-1]
+            if self.group[0] != 0 or ((steps != 0) & (steps != 1)).any():
+                raise InvalidProblemError("Groups must be numbered 0, 1, 2 ... and stand side by side.")
+        sizes["sums"] = self._fill("sums", float, partial(np.zeros, self.n_groups))
+        self._check(sizes)
 
-    def _fill(self, name: str, default: Array | None, dtype: type) -> None:
+    def _fill(self, name: str, dtype: type, default: Callable[[], Array] | None = None) -> float:
+        """Make a field an array of its own; the largest size in it, 0 where it is the default."""
         value = getattr(self, name)
         if value is None and default is not None:
-            object.__setattr__(self, name, default)
-            return
+            object.__setattr__(self, name, default())
+            return 0.0
+        if np.iscomplexobj(value):
+            raise InvalidProblemError(f"{name} must hold real numbers, not complex ones.")
         try:
-            values = np.asarray(value, dtype=float)
+            values = np.array(value, dtype=float)
         except (TypeError, ValueError, OverflowError) as error:
             raise InvalidProblemError(f"{name} must hold numbers only.") from error
-        if not np.abs(values).max(initial=0.0) <= LARGEST and np.isnan(values).any():
+        largest = float(np.abs(values).max(initial=0.0))
+        if math.isnan(largest):
             raise InvalidProblemError(f"{name} holds NaN: replace or remove those samples.")
-        if dtype is int and (np.abs(values) > 2**53).any() | (values != np.floor(values)).any():
+        if dtype is int and (largest > 2**53 or (values != np.floor(values)).any()):
             raise InvalidProblemError(f"{name} must hold whole numbers only.")
-        object.__setattr__(self, name, values.astype(dtype))
+        object.__setattr__(self, name, values.astype(dtype, copy=False))
+        return largest
 
-    def _check(self) -> None:
+    def _check(self, sizes: dict[str, float]) -> None:
+        """Whether the fields make a problem; `sizes` as `_fill` gives them, 0 for what is right by default."""
         if self.sums.shape != (self.n_groups,):
             raise InvalidProblemError(f"sums must have one entry for each of the {self.n_groups} groups.")
-        if self.sample.min() < 0:
+        if sizes["sample"] and self.sample.min() < 0:
             raise InvalidProblemError("sample must hold numbers of samples, counted from 0.")
         self._check_coupling()
-        if not (self.label.min() >= 0 and self.label.max() < len(self.coupling)):
+        if sizes["label"] and not (self.label.min() >= 0 and self.label.max() < len(self.coupling)):
             raise InvalidProblemError("label must hold numbers of rows of coupling, counted from 0.")
-        for name in ("linear", "lo", "hi", "sums", "diagonal", "coupling"):
+        real = ("linear", "lo", "hi", "sums", "diagonal", "coupling")
+        for name in (name for name in real if sizes[name] > LARGEST):
             size = np.abs(getattr(self, name))
-            if size.max() <= LARGEST:
-                continue
             if (size[np.isfinite(size) | (name not in ("lo", "hi"))] > LARGEST).any():
                 raise InvalidProblemError(f"{name} holds numbers beyond {LARGEST:g}: scale the problem down.")
-        if (self.diagonal < 0).any():
+        if sizes["diagonal"] and (self.diagonal < 0).any():
             raise InvalidProblemError("diagonal holds negative numbers: make them 0 or more.")
-        if (self.lo == np.inf).any() or (self.hi == -np.inf).any():
+        is_open = sizes["lo"] == np.inf or sizes["hi"] == np.inf
+        if is_open and ((self.lo == np.inf).any() or (self.hi == -np.inf).any()):
             raise InvalidProblemError("A lower bound is infinity, or an upper one -infinity: swap the two.")
         if (self.lo > self.hi).any():
             raise InvalidProblemError("A lower bound exceeds its upper bound: raise C or the sample weights.")
@@ -206,7 +228,7 @@ class DualProblem:
         coupling = self.coupling
         if coupling.shape == (1, 1) and 0 <= coupling[0, 0] <= LARGEST:
             return
-        square = coupling.ndim == 2 and coupling.shape[0] == coupling.shape[1]
+        square = coupling.ndim == 2 and coupling.shape[0] == coupling.shape[1] > 0
         if not square or not np.allclose(coupling, coupling.T):
             raise InvalidProblemError("coupling must be a square and symmetric matrix.")
         eigenvalues = np.linalg.eigvalsh(np.clip(coupling, -LARGEST, LARGEST))
@@ -215,6 +237,8 @@ class DualProblem:
 
     def _check_sums(self) -> None:
         least, most = self._per_group(np.add, self.lo), self._per_group(np.add, self.hi)
+        if ((least <= self.sums) & (self.sums <= most)).all():
+            return
         ends = np.maximum(np.abs(self.lo), np.abs(self.hi))
         size = self._per_group(np.add, np.where(np.isfinite(ends), ends, 0.0))
         slack = 1e-12 * np.maximum(size, np.abs(self.sums))
@@ -237,6 +261,8 @@ class DualProblem:
     @cached_property
     def starts(self) -> Array:
         """First dual index of each group, (n_groups,)."""
+        if self.n_groups == 1:
+            return np.zeros(1, dtype=int)
         return np.searchsorted(self.group, np.arange(self.n_groups))
 
     def _per_group(self, reduction: np.ufunc, values: Array) -> Array:
@@ -244,7 +270,8 @@ class DualProblem:
 
     def _exact_sums(self, values: Array) -> Array:
         """Sum of the values (n,) over each group, (n_groups,), as if rounded only once."""
-        return np.array([math.fsum(part.tolist()) for part in np.split(values, self.starts[1:])])
+        parts = [values] if self.n_groups == 1 else np.split(values, self.starts[1:])
+        return np.array([math.fsum(part.tolist()) for part in parts])
 
     def start(self) -> Array:
         """A feasible z: zero where the box and the sums allow it, else filled in the order of the indices."""
@@ -278,7 +305,7 @@ class DualProblem:
         The minimum over the box of p'z + 1/2 z'Dz alone, D the added diagonal. For the squared hinge loss it is
         -C for each sample: the textbook primal at w = 0, turned.
         """
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             best = np.where(self.diagonal > 0, -self.linear / self.diagonal, -np.sign(self.linear) * np.inf)
             z = np.clip(np.where(self.linear == 0, 0.0, best), self.lo, self.hi)
             curved = np.where(self.diagonal > 0, 0.5 * self.diagonal * z, 0.0)
@@ -361,6 +388,8 @@ class DualProblem:
         """Give what rounding took from a group's sum back to its multiplier with the most room."""
         z = z.copy()
         residuals = self.sums - self._exact_sums(z)
+        if not residuals.any():
+            return z
         room = np.minimum(self.hi - z, z - self.lo)
         starts = self.starts
         ends = np.append(starts[1:], self.n)

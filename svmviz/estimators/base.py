@@ -9,7 +9,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from svmviz.checks import check_labels, check_samples, check_targets, check_weights, column_names
+from svmviz.checks import (
+    check_labels,
+    check_present,
+    check_samples,
+    check_targets,
+    check_weights,
+    column_names,
+)
 from svmviz.errors import InvalidProblemError, not_fitted
 from svmviz.gram import KernelRows, kernel_values
 from svmviz.hessian import Hessian
@@ -159,19 +166,12 @@ class Classifier(Estimator):
     classes_: Array
 
     def _encode(self, y: Array, weights: Array | None = None) -> Array:
-        """Keep the classes; the code of each sample (n,), with samples of weight above 0 in at least two classes."""
+        """Keep the classes; the code of each sample (n,), each with samples of weight above 0."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise InvalidProblemError("There is only one class: add samples of a second class.")
-        if weights is None:
-            return codes
-        present = np.unique(codes[weights > 0])
-        if len(present) < 2:
-            raise InvalidProblemError("All samples of weight above 0 are of one class: give others a weight.")
-        if len(present) < len(self.classes_):
-            raise InvalidProblemError(
-                "A class has only samples of weight 0: give one of them a weight or drop the class."
-            )
+        if weights is not None:
+            check_present(codes, weights)
         return codes
 
     @abstractmethod

@@ -84,7 +84,7 @@ class NuSVC(PairwiseClassifier):
     ) -> tuple[Expansion, Certificate]:
         problem = nu_svc.dual_problem(signs, self.nu, bounds)
         solution = minimized(problem, rows, options)
-        expansion = nu_svc.expand(problem, solution.z, solution.gradient, len(rows))
+        expansion = nu_svc.expand(problem, solution.z, solution.gradient, len(rows), rows.diagonal)
         return expansion, solution.certificate
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Self
@@ -18,6 +19,7 @@ from svmviz.problem import Certificate
 from svmviz.smo.loop import Options
 
 Array = np.ndarray
+Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class ClassPair:
     certificate : Certificate
     """
 
-    classes: tuple[int, int]
+    classes: Pair
     rows: Array
     expansion: Expansion
     certificate: Certificate
@@ -84,7 +86,7 @@ class PairwiseClassifier(Classifier):
         X: Array,
         codes: Array,
         bounds: Array,
-        classes: tuple[int, int],
+        classes: Pair,
         options: Options,
     ) -> ClassPair:
         a, b = classes
@@ -106,25 +108,11 @@ class PairwiseClassifier(Classifier):
         self.support_ = indices[np.argsort(codes[indices], kind="stable")]
         self.support_vectors_ = X[self.support_]
         self.n_support_ = np.bincount(codes[self.support_], minlength=len(self.classes_))
-        self.dual_coef_ = self._dual_coef(codes)
-        # scikit-learn: with two classes a positive value means the second, with more the first of the pair.
-        sign = 1.0 if len(self.classes_) == 2 else -1.0
-        self.intercept_ = sign * np.array([pair.expansion.bias for pair in self.pairs_])
+        coefficients = ((pair.classes, pair.rows, pair.expansion.coef) for pair in self.pairs_)
+        self.dual_coef_ = laid_out(coefficients, codes)[:, self.support_]
+        self.intercept_ = turned(np.array([pair.expansion.bias for pair in self.pairs_]), len(self.classes_))
         self.n_iter_ = np.array([pair.certificate.iterations for pair in self.pairs_])
         self.certificate_ = combine([pair.certificate for pair in self.pairs_])
-
-    def _dual_coef(self, codes: Array) -> Array:
-        place = np.empty(len(codes), dtype=int)
-        place[self.support_] = np.arange(len(self.support_))
-        n_classes = len(self.classes_)
-        sign = 1.0 if n_classes == 2 else -1.0
-        dual_coef = np.zeros((n_classes - 1, len(self.support_)))
-        for pair in self.pairs_:
-            a, b = pair.classes
-            samples = pair.rows[pair.expansion.support]
-            row = np.where(codes[samples] == a, b - 1, a)
-            dual_coef[row, place[samples]] = sign * pair.expansion.coef[pair.expansion.support]
-        return dual_coef
 
     def _pair_decisions(self, X: Any) -> Array:
         """(n, n_pairs): positive votes for the second class of the pair."""
@@ -150,28 +138,68 @@ class PairwiseClassifier(Classifier):
             that orders ties; (n, n_pairs) for "ovo", positive for the first class of the pair.
         """
         decisions = self._pair_decisions(X)
-        if len(self.classes_) == 2:
-            return decisions[:, 0]
-        if self.decision_function_shape == "ovo":
-            return -decisions
-        return self._votes(decisions)
-
-    def _votes(self, decisions: Array) -> Array:
-        """Votes and, between equal votes, the summed decision values squeezed into (-1/3, 1/3)."""
-        n_classes = len(self.classes_)
-        votes, confidence = np.zeros((2, len(decisions), n_classes))
-        for k, pair in enumerate(self.pairs_):
-            a, b = pair.classes
-            confidence[:, b] += decisions[:, k]
-            confidence[:, a] -= decisions[:, k]
-            votes[:, b] += decisions[:, k] > 0
-            votes[:, a] += decisions[:, k] <= 0
-        return votes + confidence / (3 * (np.abs(confidence) + 1))
+        return shaped(decisions, self._classes_of_pairs, len(self.classes_), self.decision_function_shape)
 
     def predict(self, X: Any) -> Array:
         """Labels of samples X (n, d); with more than two classes the most votes, ties to the earlier class."""
         decisions = self._pair_decisions(X)
-        if len(self.classes_) == 2:
-            return self.classes_[(decisions[:, 0] > 0).astype(int)]
-        votes = np.floor(self._votes(decisions) + 0.5)
-        return self.classes_[votes.argmax(axis=1)]
+        return self.classes_[elected(votes(decisions, self._classes_of_pairs, len(self.classes_)))]
+
+    @property
+    def _classes_of_pairs(self) -> list[Pair]:
+        return [pair.classes for pair in self.pairs_]
+
+
+# What machines of two classes say together, each in a column of decisions (n, n_pairs), positive for its second.
+
+
+def shaped(decisions: Array, pairs: Sequence[Pair], n_classes: int, shape: str) -> Array:
+    """Decision values of all machines together, see `PairwiseClassifier.decision_function`."""
+    if n_classes == 2:
+        return decisions[:, 0]
+    return turned(decisions, n_classes) if shape == "ovo" else votes(decisions, pairs, n_classes)
+
+
+def turned(values: Array, n_classes: int) -> Array:
+    """Values, biases or coefficients of the pairs with the sign that they have in scikit-learn.
+
+    With two classes a positive value means the second, with more the first of the pair.
+    """
+    return values if n_classes == 2 else -values
+
+
+def votes(decisions: Array, pairs: Sequence[Pair], n_classes: int) -> Array:
+    """Votes (n, n_classes) and, between equal votes, the summed decision values squeezed into (-1/3, 1/3)."""
+    votes, confidence = np.zeros((2, len(decisions), n_classes))
+    for k, (a, b) in enumerate(pairs):
+        confidence[:, b] += decisions[:, k]
+        confidence[:, a] -= decisions[:, k]
+        votes[:, b] += decisions[:, k] > 0
+        votes[:, a] += decisions[:, k] <= 0
+    return votes + confidence / (3 * (np.abs(confidence) + 1))
+
+
+def elected(votes: Array) -> Array:
+    """The class (n,) with the most `votes` (n, n_classes), ties to the earlier one."""
+    return np.floor(votes + 0.5).argmax(axis=1)
+
+
+def laid_out(coefficients: Iterable[tuple[Pair, Array, Array]], codes: Array) -> Array:
+    """Coefficients as scikit-learn lays them out: each sample has one for every class but its own.
+
+    Parameters
+    ----------
+    coefficients : iterable of (tuple of int, ndarray (m,) of int, ndarray (m,))
+        The codes (a, b) of each pair, a < b, its samples and their coefficients.
+    codes : ndarray (n,)
+        Class of each sample.
+
+    Returns
+    -------
+    ndarray (n_classes - 1, n)
+    """
+    n_classes = int(codes.max()) + 1
+    laid = np.zeros((n_classes - 1, len(codes)))
+    for (a, b), rows, coef in coefficients:
+        laid[np.where(codes[rows] == a, b - 1, a), rows] = coef
+    return turned(laid, n_classes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Expansion:
     bounded: Array
     rho: float = 1.0
 
-    @property
+    @cached_property
     def support(self) -> Array:
         """Indices of the support vectors, ascending."""
         return np.flatnonzero(self.coef)
@@ -77,8 +78,7 @@ def expand(problem: DualProblem, z: Array, gradient: Array, n_samples: int) -> E
 
 def read(problem: DualProblem, z: Array, n_samples: int, interval: tuple[float, float]) -> Expansion:
     """The decision function with coefficients z and a bias from this interval."""
-    coef = np.zeros(n_samples)
-    np.add.at(coef, problem.sample, z)
+    coef = np.bincount(problem.sample, z, minlength=n_samples)
     inside = np.zeros(n_samples, dtype=bool)
     inside[problem.sample[(z > problem.lo) & (z < problem.hi)]] = True
     support = coef != 0

@@ -14,7 +14,7 @@ import numpy as np
 
 from svmviz.errors import InvalidProblemError
 from svmviz.machines.expansion import Expansion, group_multipliers, read
-from svmviz.problem import DualProblem
+from svmviz.problem import DualProblem, squared_noise
 
 Array = np.ndarray
 
@@ -73,14 +73,31 @@ def margin(problem: DualProblem, z: Array, gradient: Array) -> float:
     return 0.5 * (upper - lower)
 
 
-def expand(problem: DualProblem, z: Array, gradient: Array, n_samples: int) -> Expansion:
+def without_noise(rho: float, z: Array, diagonal: Array) -> float:
+    """rho, 0 where it is above 0 by rounding alone.
+
+    Parameters
+    ----------
+    rho : float
+        |w|^2 over the sum of all multipliers.
+    z : ndarray (n,)
+    diagonal : ndarray (n,)
+        That of H.
+    """
+    return 0.0 if 0 < rho * float(np.abs(z).sum()) <= squared_noise(diagonal, z) else rho
+
+
+def expand(
+    problem: DualProblem, z: Array, gradient: Array, n_samples: int, diagonal: Array | None = None
+) -> Expansion:
     """Read the decision function, divided by rho so that the margin is at 1, as scikit-learn does.
 
-    Where rho is not above 0 nothing is divided.
+    Where rho is not above 0 nothing is divided. With the diagonal (n,) of H rounding does not pass for more than 0.
     """
     upper, lower = group_multipliers(problem, z, gradient)
     bias = -0.5 * (upper + lower)
     rho = margin(problem, z, gradient)
+    rho = rho if diagonal is None else without_noise(rho, z, diagonal)
     scale = 1.0 / rho if rho > 0 else 1.0
     expansion = read(problem, z, n_samples, (bias, bias))
     bias *= scale

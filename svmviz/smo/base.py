@@ -19,6 +19,7 @@ from svmviz.hessian import Hessian
 from svmviz.kernels import Kernel, LinearKernel, PrecomputedKernel, make_kernel
 from svmviz.machines.expansion import Expansion, expand
 from svmviz.problem import Certificate, DualProblem
+from svmviz.smo.following import Following
 from svmviz.smo.loop import Loop, Options, Solution
 from svmviz.smo.steps import Step, pairs
 from svmviz.smo.warm import Source
@@ -44,7 +45,7 @@ class Kept:
     source: Source
 
 
-class SMO(ABC):
+class SMO(Following, ABC):
     """Base of the machines: minimise, change a parameter, go on from there.
 
     The dual is 1/2 alphas'Q alphas + q'alphas over the box of the machine and its sums; inside, everything is written
@@ -114,6 +115,7 @@ class SMO(ABC):
         self.kernel = make_kernel(kernel, X)
         self._hessian = _hessian(self._problem, self.kernel, X, K)
         self._kept: Kept | None = None
+        self._held: set[int] = set()
         self._restart()
 
     @property
@@ -173,6 +175,7 @@ class SMO(ABC):
 
     def _change(self, **changed: float) -> Self:
         """Change parameters and keep the solution as a start."""
+        self._held = set()
         parameters = self._parameters | changed
         problem = self._build(**parameters)
         # Up to here nothing has changed: parameters that cannot be used leave everything as it was.
@@ -201,6 +204,7 @@ class SMO(ABC):
         self._gradient = self._hessian.gradient(self._z)
 
     def _loop(self, options: Options) -> Loop:
+        self._held = set()
         return Loop(self._problem, self._hessian, options, self._z, self._gradient)
 
     def _take(self, solution: Solution) -> None:

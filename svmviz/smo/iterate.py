@@ -84,9 +84,12 @@ class Iterate:
         As in the problem.
     gradient, up_gradient, low_gradient : ndarray (n,)
         The gradient, and the two copies; the rows of `gradients`.
+    n_groups : int
     one_group : bool
     is_flat : bool
         Whether all diagonal entries of H are equal, and no other entry can be larger.
+    margin : float
+        No multiplier further than this from a bound is `snapped` to it.
     violation : float
         The largest violation over the groups.
     moved : bool
@@ -100,18 +103,21 @@ class Iterate:
         self.n, self.lo, self.hi, self.group = problem.n, problem.lo, problem.hi, problem.group
         largest = float(np.abs(hessian.diagonal).max()) or 1.0
         self.floor = max(CURVATURE_FLOOR * largest, SMALLEST_CURVATURE)
+        # A multiplier further than this from both bounds has more than rounding between them.
+        self.margin = 2 * SNAP * max(-float(self.lo.min()), float(self.hi.max()))
         self.negative_curvature = False
         diagonal = hessian.diagonal
-        self.is_flat = hessian.is_known_definite and bool((diagonal == diagonal[0]).all())
+        self.is_flat = hessian.is_known_definite and bool((diagonal == diagonal.item(0)).all())
         self.gradients = np.empty((3, self.n))
         self.gradient, self.up_gradient, self.low_gradient = self.gradients
         self.gradient[:] = hessian.gradient(self.z) if gradient is None else gradient
         self._gains, self._sizes, self._curvatures = np.empty((3, self.n))
         starts = problem.starts
-        self._starts, self._ends = starts, np.concatenate([starts[1:], [self.n]])
+        self.n_groups = len(starts)
+        self.one_group = self.n_groups == 1
+        self._starts, self._ends = starts, np.append(starts[1:], self.n)
         sizes = self._ends - starts
-        self.one_group = len(starts) == 1
-        self._many_alike = bool((sizes == sizes[0]).all()) and int(sizes[0]) < len(sizes)
+        self._many_alike = len(sizes) > sizes[0] and bool((sizes == sizes[0]).all())
         self._extremes = (0, 0)
         self.violation = np.inf
         self.moved = True
@@ -134,11 +140,11 @@ class Iterate:
 
     def free_mask(self) -> Array:
         """Which indices are strictly between their bounds, (n,) of bool."""
-        return self.up_gradient == self.low_gradient
+        return self.may_grow & self.may_shrink
 
     def is_free(self, i: int) -> bool:
         """Whether z_i lies strictly between its bounds."""
-        return bool(self.up_gradient[i] == self.low_gradient[i])
+        return bool(self.up_gradient.item(i) < np.inf and self.low_gradient.item(i) > -np.inf)
 
     def selectable(self) -> Array:
         """Which indices can still be picked: those that violate against a threshold of their group, (n,) of bool.
@@ -273,7 +279,10 @@ class Iterate:
     def shift(self, indices: Array, z: Array) -> None:
         """Put the multipliers of these indices, which ascend, to z; those with only rounding to a bound, on it."""
         before = self.z[indices]
-        after = snapped_all(before, z, self.lo[indices], self.hi[indices])
+        lo, hi = self.lo[indices], self.hi[indices]
+        after = z
+        if ((z - lo < self.margin) | (hi - z < self.margin)).any():
+            after = snapped_all(before, z, lo, hi)
         self.z[indices] = after
         self.gradient += self.hessian.combination(indices, after - before)
         self._look()

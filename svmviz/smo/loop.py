@@ -18,7 +18,7 @@ from svmviz.errors import InvalidProblemError
 from svmviz.hessian import Hessian
 from svmviz.problem import EPS, Certificate, DualProblem, Status
 from svmviz.smo.iterate import Iterate, Move
-from svmviz.smo.newton import Jump, newton_phase
+from svmviz.smo.newton import Jump, newton_phase, worst_at_bounds
 from svmviz.smo.pairs import can_move_many, move_pairs
 from svmviz.smo.selection import Selection, check_name, make_selection
 from svmviz.smo.shrinking import active_part
@@ -28,12 +28,15 @@ Array = np.ndarray
 
 # Pairs between two looks at the objective.
 PROGRESS_WINDOW = 1000
-# Limits on the pairs for max_iter = -1, as (at least, for each dual index). With the Newton phase a problem that
-# can be solved in floating point takes hundreds of pairs; without it LIBSVM's limit holds.
-LIMIT_WITH_NEWTON = (100_000, 200)
+# Limits on the pairs for max_iter = -1, as (at least, for each dual index). With the Newton phase a problem takes
+# hundreds of pairs, and on badly scaled features up to 40,000 where it can be solved at all; without it LIBSVM's
+# limit holds.
+LIMIT_WITH_NEWTON = (50_000, 200)
 LIMIT_WITHOUT = (10_000_000, 100)
 # Pairs between two looks at whether a Newton phase is due.
-NEWTON_INTERVAL = 10
+NEWTON_INTERVAL = 20
+# A violation that after so many pairs is no smaller than at a cold start says that the run will be a long one.
+EARLY_PAIRS = 3 * NEWTON_INTERVAL
 # It waits until the pairs since the last look have changed the free set by at most this share of it, but for no
 # more than so many looks.
 STANDING_SHARE, LONGEST_WAIT = 0.3, 4
@@ -45,6 +48,12 @@ NEWTON_SHARE = 2.0
 # It grows by so much whenever as many pairs have moved as there are dual indices: pairs that come back again and
 # again only polish a free set that is nearly known.
 NEWTON_SHARE_LATER = 8.0
+# ... but to no more than this: a run that does not end is not to spend all its time on them.
+NEWTON_SHARE_MOST = 15.0
+# So many phases follow each other while no more than these multipliers are blocked in each.
+PHASES_IN_A_ROW, FEW_BLOCKED = 6, 4
+# At the end they go on to this share of the tolerance: pairs stop within it, and LIBSVM's now and then well within.
+FINAL_TOL_SHARE = 0.1
 # What a pair costs in the units of `newton_phase`, at least and for each dual index: measured, as floating-point
 # operations that are as fast as those of a matrix product.
 PAIR_WORK, PAIR_WORK_EACH = 3e5, 120.0
@@ -59,14 +68,15 @@ class Options:
     tol : float, default 1e-3
         Largest violation that counts as optimal, in units of the gradient.
     max_iter : int, default -1
-        Limit on the pairs moved; -1: 100,000, or 200 a dual index where that is more (without Newton phases
-        10 million, or 100 a dual index).
+        Limit on the pairs moved; -1: 50,000, or 200 a dual index where that is more (without Newton phases 10
+        million, or 100 a dual index).
     selection : "second_order", "max_violating" or "platt"
         How the pair is picked.
     newton : bool, default True
         Jump towards the minimum over the free multipliers: at a warm start, then whenever the pairs have left the
         free set nearly as it was, as long as that does not cost much more than the pairs, and once more at the end.
-        See `svmviz.smo.newton`.
+        Where a phase was hardly blocked another follows that releases the worst violators from their bounds. See
+        `svmviz.smo.newton`.
     shrinking : bool, default True
         Where the rows of the Gram matrix do not all fit in the cache, leave out for a while what cannot be picked:
         see `svmviz.smo.shrinking`. Only with the default selection and stopping and a box without an open end; a run
@@ -136,7 +146,7 @@ class Loop:
         Where to start from; default: `problem.start()`.
     record_jumps : bool, default False
         Yield each Newton step as a Jump; iterate.z and iterate.gradient are then those after it. A phase then waits
-        for nothing but its interval, so that there is something to see.
+        for nothing but its interval, so that there is something to see, and moves free multipliers alone.
     """
 
     def __init__(
@@ -183,6 +193,7 @@ class Loop:
         selection = make_selection(self.options.selection, tol)
         progress = _Progress(iterate)
         # What is asked before every pair: one comparison each, the rest only when one of them says so.
+        at_start = iterate.violation
         satisfied = tol if self.options.stopping == "violation" else np.inf
         if self.options.newton and self._is_warm and iterate.violation > tol:
             yield from self._newton()
@@ -199,6 +210,8 @@ class Loop:
                 yield None
             if self.iterations % NEWTON_INTERVAL:
                 continue
+            if self.iterations == EARLY_PAIRS and not self._is_warm and iterate.violation >= at_start:
+                self.hessian.kernel_rows.expect_all()
             if self.options.newton and (self._record_jumps or self._free_set_stands()):
                 yield from self._newton()
             if self._guard is not None and self._guard.ran_away():
@@ -259,25 +272,22 @@ class Loop:
         return stands
 
     def _newton(self) -> Iterator[Jump]:
-        """A Newton phase, as far as its work stays within its share.
+        """Newton phases, as far as their work stays within their share.
 
         Where its steps are recorded, they are yielded, and what they cost is not counted.
         """
-        yield from self._phase(self._budget() - self._newton_work)
+        yield from self._phase(self._budget() - self._newton_work, self.options.tol)
         self._free = self.iterate.free_mask()
 
     def _budget(self) -> float:
         """What all phases may cost up to now."""
-        share = NEWTON_SHARE + NEWTON_SHARE_LATER * self.iterations / self.problem.n
+        share = min(NEWTON_SHARE + NEWTON_SHARE_LATER * self.iterations / self.problem.n, NEWTON_SHARE_MOST)
         pairs = max(self.iterations, NEWTON_INTERVAL)
         return share * pairs * (PAIR_WORK + PAIR_WORK_EACH * self.problem.n)
 
-    def _phase(self, budget: float) -> Iterator[Jump]:
+    def _phase(self, budget: float, enough: float) -> Iterator[Jump]:
         if not self._record_jumps:
-            phase = newton_phase(self.iterate, budget)
-            self._newton_work += phase.work
-            if phase.fraction >= 1:
-                self._phase_at = self.iterations
+            self._phases_in_a_row(budget, enough)
             return
         fraction = 0.0
         while fraction < 1:
@@ -289,6 +299,23 @@ class Loop:
             blocked = np.array(phase.blocked, dtype=int)
             yield Jump(indices, z[indices], self.iterate.z[indices], fraction, blocked, violation)
 
+    def _phases_in_a_row(self, budget: float, enough: float) -> None:
+        """A phase over the free set, then others that release what violates at the bounds, while hardly blocked."""
+        iterate = self.iterate
+        for _ in range(PHASES_IN_A_ROW):
+            released = worst_at_bounds(iterate, enough) if self._phase_at == self.iterations else None
+            if released is not None and not len(released):
+                return
+            phase = newton_phase(iterate, budget, released=released)
+            self._newton_work += phase.work
+            budget -= phase.work
+            if phase.fraction < 1:
+                self._phase_at = -1 if phase.blocked else self._phase_at
+                return
+            self._phase_at = self.iterations
+            if len(phase.blocked) > FEW_BLOCKED or iterate.violation <= enough:
+                return
+
     def _met(self) -> bool:
         """Whether the test that ends the run is met."""
         if self.options.stopping == "violation":
@@ -299,15 +326,18 @@ class Loop:
     def _confirmed(self) -> Generator[Jump, None, bool]:
         """Whether the test is still met on a fresh gradient.
 
-        A last Newton phase makes the multipliers exact for the free set found, unless no pair has moved since one
-        was due. Where shrinking has solved the rest by itself nothing is left to do: the part had such a phase, and
-        the gradient is fresh.
+        Last Newton phases make the multipliers exact for the free set found, and bring what is within the tolerance
+        well within it. Where shrinking has solved the rest by itself nothing is left to do: the part had such phases,
+        and the gradient is fresh.
         """
         if self._fresh == self.iterations:
             return True
-        if self.options.newton and self.iterations and self._phase_at != self.iterations:
+        enough = FINAL_TOL_SHARE * self.options.tol
+        exact = self._phase_at == self.iterations
+        if self.options.newton and self.iterations and not (exact and self.iterate.violation <= enough):
             # A test that is met again and again and refuted each time must not cost a phase each time.
-            yield from self._phase(np.inf if not self._refuted else self._budget() - self._newton_work)
+            budget = np.inf if not self._refuted else self._budget() - self._newton_work
+            yield from self._phase(budget, enough)
         self.iterate.refresh()
         self._refuted = not self._met()
         return not self._refuted

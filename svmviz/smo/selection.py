@@ -18,6 +18,8 @@ SelectionName = Literal["second_order", "max_violating", "platt"]
 NAMES: tuple[SelectionName, ...] = ("second_order", "max_violating", "platt")
 # What part of a rule can have found a pair.
 REASONS = ("maximal violation", "largest gain", "farthest error", "free sweep", "full sweep")
+# Violators without a partner that Platt's rule looks at, for each pair moved and each dual index.
+MOST_IN_VAIN = 2
 
 
 class Choice(NamedTuple):
@@ -84,7 +86,8 @@ class Platt:
     first that violates its condition against the group's threshold by more than tol / 2. Its partner is the
     free index with the farthest error |E_i - E_j|; if that one makes no progress, the free indices and then
     all are tried from a random place on. The threshold follows the last pair moved. Keerthi and others
-    showed that it can mislead; when a full pass finds no pair, it is put midway between the true thresholds.
+    showed that it can mislead; when a full pass finds no pair, it is put midway between the true thresholds. Where
+    rounding leaves most violators without a partner, the maximal violating pair is taken, not ever longer passes.
 
     Parameters
     ----------
@@ -101,6 +104,7 @@ class Platt:
         self.cursor = 0
         self.all_indices = True
         self.changed = False
+        self.pairs = self.in_vain = 0  # moved so far, and violators that had no partner
 
     def restart(self) -> bool:
         """Go on with a pass over all indices.
@@ -108,6 +112,7 @@ class Platt:
         Passes over the free indices may go on for ever in the last digits of one group while another is far off.
         """
         self.threshold, self.cursor, self.all_indices, self.changed = None, 0, True, False
+        self.pairs = self.in_vain = 0
         return True
 
     def pick(self, iterate: Iterate) -> Choice:
@@ -115,7 +120,7 @@ class Platt:
         if self.threshold is None:
             self._reset_threshold(iterate)
         fruitless = 0
-        while fruitless < 3:
+        while fruitless < 3 and self.in_vain <= MOST_IN_VAIN * (self.pairs + iterate.n):
             i = self._next_violator(iterate)
             if i is None:
                 fruitless += not self.changed
@@ -126,6 +131,7 @@ class Platt:
             if choice is not None:
                 self.changed = True
                 return choice
+            self.in_vain += 1
         # No pair makes progress in floating point from here: hand the worst one to the loop, which will see it.
         i, j = iterate.extremes()
         return Choice(i, j, "maximal violation")
@@ -133,6 +139,7 @@ class Platt:
     def moved(self, iterate: Iterate, choice: Choice) -> None:
         """The threshold goes where the pair says: to the gradient of its free index, else between the two."""
         assert self.threshold is not None
+        self.pairs += 1
         g = iterate.gradient
         group = iterate.group[choice.i]
         if iterate.is_free(choice.i):

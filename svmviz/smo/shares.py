@@ -92,7 +92,7 @@ class SMONuClassifier(_NuSMO):
     @property
     def expansion(self) -> Expansion:
         """The decision function as it stands, divided by rho so that the margin is at 1."""
-        return nu_svc.expand(self._problem, self._z, self._gradient, len(self.X))
+        return nu_svc.expand(self._problem, self._z, self._gradient, len(self.X), self._hessian.diagonal)
 
 
 class SMONuRegression(_NuSMO):
