@@ -17,6 +17,10 @@ from svmviz.estimators import (
 from svmviz.problem import Certificate, DualProblem
 from svmviz.smo.steps import NewtonStep, Step
 from svmviz.trace import Trace, record
+from svmviz.walk.as_trace import record_learning, record_path, record_unlearning
+from svmviz.walk.leave_out import LeaveOneOut, cross_validate, leave_one_out
+from svmviz.walk.paths import Path, Paths, path
+from svmviz.walk.steps import WalkStep
 
 __all__ = [
     "ADSVC",
@@ -26,6 +30,7 @@ __all__ = [
     "Certificate",
     "DualProblem",
     "InvalidProblemError",
+    "LeaveOneOut",
     "MuSVC",
     "NewtonStep",
     "NuSVC",
@@ -33,8 +38,17 @@ __all__ = [
     "OneClassSVM",
     "OneVsOneSVC",
     "OneVsRestSVC",
+    "Path",
+    "Paths",
     "Step",
     "Trace",
+    "WalkStep",
     "convert",
+    "cross_validate",
+    "leave_one_out",
+    "path",
     "record",
+    "record_learning",
+    "record_path",
+    "record_unlearning",
 ]

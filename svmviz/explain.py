@@ -1,13 +1,22 @@
-"""A step in words: why this pair, how far it wants to go, and what stops it. All numbers are the step's own."""
+"""A step in words: why this pair, how far it wants to go, and what stops it; or what an event of a walk is.
+
+All numbers are the step's own.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from svmviz.smo.steps import AnyStep, NewtonStep, Step
+import numpy as np
+
+from svmviz.smo.steps import NewtonStep, Step
 from svmviz.trace import Trace
+from svmviz.walk.record import HELD, MARGIN
+from svmviz.walk.steps import Moving, WalkStep
+
+Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -24,6 +33,8 @@ class Words:
         Its largest size.
     group : str
         What the multipliers of a group have in common; empty where there is one group.
+    edge : str
+        Where the samples of the free multipliers are.
     """
 
     plus: str
@@ -31,18 +42,21 @@ class Words:
     z: str
     bound: str
     group: str = ""
+    edge: str = "the margin"
 
 
+TUBE, HULL = "the edge of the tube", "the edge of its reduced hull"
 WORDS = {
     "C-SVC": Words("α", "α", "±α", "C"),
-    "epsilon-SVR": Words("α", "α*", "α or −α*", "C"),
+    "epsilon-SVR": Words("α", "α*", "α or −α*", "C", edge=TUBE),
     "nu-SVC": Words("α", "α", "±α", "1", "class"),
-    "nu-SVR": Words("α", "α*", "α or −α*", "C", "side"),
-    "one-class SVM": Words("α", "α", "α", "1"),
-    "mu-SVM": Words("u", "u", "u", "μ", "class"),
-    "AD-SVM": Words("u", "u", "u", "μ", "prototype"),
+    "nu-SVR": Words("α", "α*", "α or −α*", "C", "side", TUBE),
+    "one-class SVM": Words("α", "α", "α", "1", edge="the edge"),
+    "mu-SVM": Words("u", "u", "u", "μ", "class", HULL),
+    "AD-SVM": Words("u", "u", "u", "μ", "prototype", HULL),
     "MC-SVM": Words("1−η", "η", "δ−η", "1", "sample"),
 }
+SIGNS = {"C": "C", "epsilon": "ε", "mu": "μ"}
 
 
 def words_of(trace: Trace) -> Words:
@@ -74,7 +88,10 @@ def sentences(
     names = names or [f"point {sample + 1}" for sample in trace.problem.sample]
     groups = groups or [f"{words.group or 'group'} {g + 1}" for g in range(trace.problem.n_groups)]
     teller = _Teller(trace, words, names, groups)
-    return [teller.step(step) for step in trace.steps] + [describe_end(trace)]
+    if trace.walk is not None:
+        return [*_WalkTeller(trace, trace.walk, words, names).sentences(), describe_end(trace)]
+    plain = [step for step in trace.steps if not isinstance(step, WalkStep)]
+    return [teller.step(step) for step in plain] + [describe_end(trace)]
 
 
 @dataclass(frozen=True)
@@ -86,7 +103,7 @@ class _Teller:
     names: Sequence[str]
     groups: Sequence[str]
 
-    def step(self, step: AnyStep) -> str:
+    def step(self, step: Step | NewtonStep) -> str:
         """Three sentences about one step: the choice, the move, the gain."""
         if isinstance(step, NewtonStep):
             parts = (self._free_set(step), self._jump(step), self._newton_gain(step))
@@ -213,7 +230,7 @@ class _Teller:
             return f"{moves}, distance {distances}; {falls}."
         return f"{moves}. {self._fall(step)}"
 
-    def _distances(self, step: AnyStep) -> str:
+    def _distances(self, step: Step | NewtonStep) -> str:
         """How far two prototypes are apart before and after; empty for other machines."""
         problem = self.trace.problem
         own = float(problem.coupling[0, 0])
@@ -224,9 +241,85 @@ class _Teller:
         return " → ".join(_both(before, after))
 
     @staticmethod
-    def _fall(step: AnyStep) -> str:
+    def _fall(step: Step | NewtonStep) -> str:
         fall = short(step.objective_before - step.objective_after)
         return f"The objective falls by {fall}, to {short(step.objective_after)}."
+
+
+@dataclass(frozen=True)
+class _WalkTeller:
+    """Tells the events of a walk."""
+
+    trace: Trace
+    walk: Moving
+    words: Words
+    names: Sequence[str]
+
+    def sentences(self) -> Iterator[str]:
+        """For each event: where it is, who changes sides, and what has come out."""
+        sides = self.walk.sides.copy()
+        for step in self.trace.events():
+            before = sides.copy()
+            sides[list(step.changed)] = step.sides
+            head = f"Event {step.number} of {len(self.trace.steps)}, {self._place(step.value)}"
+            yield f"{head}: {self._what(step, before, sides)} {self._result(step, sides)}"
+
+    def _place(self, value: float) -> str:
+        if self.walk.parameter in SIGNS:
+            return f"at {SIGNS[self.walk.parameter]} = {short(value)}"
+        return f"{short(100 * value)} % {self.walk.parameter}"
+
+    def _what(self, step: WalkStep, before: Array, after: Array) -> str:
+        if step.event in ("arrived", "condition holds"):
+            return self._end(step)
+        if step.event == "minimised":
+            count = f"{len(step.changed)} multiplier" + ("s" if len(step.changed) > 1 else "")
+            return f"rounding broke the walk off, and a minimisation took it on: {count} changed sides."
+        name, edge = self.names[step.dual_index], self.words.edge
+        if step.event == "exchange":
+            return f"{name} comes to {edge}, where it depends on others{self._instead(step)}."
+        joins = step.event == "joins margin"
+        bound = self.walk.at_sides(self.trace.problem, before if joins else after, step.value)
+        multiplier, size = self._letter(step.dual_index), abs(float(bound[step.dual_index]))
+        if joins and size == 0:
+            return f"{name} comes to {edge}: its {multiplier} begins to grow."
+        if joins:
+            return f"{name} comes back to {edge}: its {multiplier} comes off {_bound(size)}."
+        return f"{name} leaves {edge}: its {multiplier} reaches {_bound(size)}."
+
+    def _instead(self, step: WalkStep) -> str:
+        """Whose place is taken in an exchange."""
+        gone = [self.names[d] for d in step.changed if d != step.dual_index]
+        if not gone:
+            return ""
+        verb = "leaves" if len(gone) == 1 else "leave"
+        return f", and {gone[0] if len(gone) == 1 else f'{len(gone)} of them'} {verb} it instead"
+
+    def _letter(self, d: int) -> str:
+        """What the multiplier of a dual index is called."""
+        return self.words.minus if self.trace.problem.hi[d] <= 0 else self.words.plus
+
+    def _end(self, step: WalkStep) -> str:
+        held = np.flatnonzero(self.walk.sides == HELD)
+        names = " and ".join(dict.fromkeys(self.names[d] for d in held[:2]))
+        who = (names or "the sample") if len(held) < 3 else f"{len(held)} multipliers"
+        if self.walk.parameter == "unlearned":
+            return f"nothing is left of {who}: the machine no longer knows it."
+        if step.event == "condition holds":
+            return f"the own condition of {who} holds now: it is learned."
+        if self.walk.parameter == "learned":
+            return f"{who} is learned."
+        return "the path ends here."
+
+    def _result(self, step: WalkStep, sides: Array) -> str:
+        """The three sets, the bias and the objective afterwards."""
+        z = self.walk.at_sides(self.trace.problem, sides, step.value)
+        rest = (sides != MARGIN) & (sides != HELD)
+        n_zero = int((rest & (z == 0)).sum())
+        counts = f"{step.n_margin} on the margin, {int(rest.sum()) - n_zero} at the bound, {n_zero} at zero"
+        has_bias = self.trace.machine not in ("AD-SVM", "MC-SVM")
+        bias = f"bias {short(step.bias)}, " if has_bias else ""
+        return f"Then {counts}; {bias}objective {short(step.objective)}."
 
 
 def _both(before: float, after: float) -> tuple[str, str]:
@@ -240,6 +333,8 @@ def describe_end(trace: Trace) -> str:
     certificate = trace.certificate
     violation, tol = short(certificate.violation), short(trace.tol)
     count = f"{len(trace.steps)} step" + ("" if len(trace.steps) == 1 else "s")
+    if trace.walk is not None:
+        count = count.replace("step", "event")
     if trace.has_newton_steps:
         count += f" ({sum(isinstance(step, NewtonStep) for step in trace.steps)} of them Newton)"
     ending = {

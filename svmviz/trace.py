@@ -1,7 +1,7 @@
 """A recorded run: every step with all that a person needs to check it by hand, saved without loss.
 
-A step is a pair that moved or, where the recording has them, a Newton step on all free multipliers. A trace holds the
-problem too, so that it can be opened elsewhere, replayed and recomputed.
+A step is a pair that moved or, where the recording has them, a Newton step on all free multipliers; in a walk it is
+an event. A trace holds the problem too, so that it can be opened elsewhere, replayed and recomputed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from svmviz.problem import Certificate, DualProblem, Status
 from svmviz.smo import selection
 from svmviz.smo.iterate import Blocked
 from svmviz.smo.loop import Loop, Options
-from svmviz.smo.steps import AnyStep, NewtonStep, Step, steps
+from svmviz.smo.steps import NewtonStep, Step, steps
+from svmviz.walk.record import AT_LOWER, AT_UPPER, HELD, MARGIN, Rates
+from svmviz.walk.steps import ENDS, EVENTS, Moving, WalkStep
 
 Array = np.ndarray
 
@@ -35,7 +37,16 @@ FORMAT = "svmviz trace 1"
 NEWTON_FORMAT = "svmviz trace 2"
 """With Newton steps among its steps; a file without them is one that earlier versions open."""
 
-KINDS: dict[str, type[AnyStep]] = {"pair": Step, "newton": NewtonStep}
+WALK_FORMAT = "svmviz trace 3"
+"""A walk."""
+
+AnyStep = Step | NewtonStep | WalkStep
+KINDS: dict[str, type[AnyStep]] = {"pair": Step, "newton": NewtonStep, "walk": WalkStep}
+
+SIDES = {AT_LOWER, MARGIN, AT_UPPER, HELD}
+
+SLACK = 1e-9
+"""What box and sums may be off by at an event of a file, relative to the largest multiplier."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +66,18 @@ class Trace:
     parameters : dict
         Of the machine, such as C and epsilon, for a person to read.
     problem : DualProblem
+        Of a walk that at its start.
     start : ndarray (n,)
         The multipliers before the first step.
     tol : float
     rule : str
-    steps : tuple of Step and NewtonStep
-        In the order they were made; `kind` is "pair" or "newton".
+        How the pairs were picked; empty of a walk.
+    steps : tuple of Step and NewtonStep, or of WalkStep
+        In the order they were made; `kind` is "pair" or "newton", or "walk".
     certificate : Certificate
-        "capped" when the recording was cut short.
+        At the end; "capped" when the recording was cut short.
+    walk : Moving, optional
+        How the problem of a walk moves; such a trace has WalkSteps only, and no other has one.
     """
 
     machine: str
@@ -76,18 +91,44 @@ class Trace:
     rule: str
     steps: tuple[AnyStep, ...]
     certificate: Certificate
+    walk: Moving | None = None
 
-    def hessian(self) -> Hessian:
-        """H of the problem, from the samples and the kernel."""
+    def hessian(self, position: int = 0) -> Hessian:
+        """H of the problem as it is after `position` steps, from the samples and the kernel."""
         kernel = kernels.from_description(self.kernel)
-        return Hessian(self.problem, gram_matrix(kernel, self.X), kernel.positive_semidefinite)
+        return Hessian(self.problem_at(position), gram_matrix(kernel, self.X), kernel.positive_semidefinite)
+
+    def problem_at(self, position: int) -> DualProblem:
+        """The problem as it is after `position` steps; only that of a walk moves."""
+        if self.walk is None:
+            return self.problem
+        return self.walk.problem_at(self.problem, self.value(position))
+
+    def value(self, position: int) -> float:
+        """Value of a walk's parameter after `position` steps; 0 of another trace."""
+        if self.walk is None:
+            return 0.0
+        return getattr(self.steps[position - 1], "value", 0.0) if position else self.walk.start
+
+    def sides(self, position: int) -> Array:
+        """Where each dual index (n,) of a walk stands after `position` steps, as in `svmviz.walk.steps.Moving`."""
+        assert self.walk is not None
+        return self.walk.sides_after(self.events()[:position])
 
     def multipliers(self, position: int) -> Array:
         """The signed multipliers (n,) after `position` steps, 0 to len(steps)."""
         z = self.start.copy()
-        for step in self.steps[:position]:
-            step.put(z)
+        if self.walk is None:
+            for step in self.steps[:position]:
+                step.put(z)
+        elif position:
+            z = self.walk.at_sides(self.problem, self.sides(position), self.value(position))
+            self.steps[position - 1].put(z)
         return z
+
+    def events(self) -> list[WalkStep]:
+        """The steps of a walk; of another trace none."""
+        return [step for step in self.steps if isinstance(step, WalkStep)]
 
     @property
     def has_newton_steps(self) -> bool:
@@ -96,7 +137,8 @@ class Trace:
 
     def columns(self) -> dict[str, list[Any]]:
         """The steps as one list a field, the kind first; None where a step's kind has no such field."""
-        kinds = (Step, NewtonStep) if self.has_newton_steps else (Step,)
+        plain: tuple[type[AnyStep], ...] = (Step, NewtonStep) if self.has_newton_steps else (Step,)
+        kinds = plain if self.walk is None else (WalkStep,)
         names = dict.fromkeys(["kind", *(f.name for kind in kinds for f in fields(kind))])
         return {name: [getattr(step, name, None) for step in self.steps] for name in names}
 
@@ -147,7 +189,7 @@ class Trace:
     def _head(self) -> dict[str, Any]:
         problem = {f.name: getattr(self.problem, f.name).tolist() for f in fields(DualProblem)}
         return {
-            "format": NEWTON_FORMAT if self.has_newton_steps else FORMAT,
+            "format": self._format,
             "machine": self.machine,
             "kernel": self.kernel,
             "parameters": _encode(self.parameters),
@@ -158,12 +200,18 @@ class Trace:
             "problem": _encode(problem),
             "start": self.start.tolist(),
             "certificate": _encode(asdict(self.certificate)),
+            **({} if self.walk is None else {"walk": self.walk.to_dict()}),
         }
+
+    @property
+    def _format(self) -> str:
+        if self.walk is not None:
+            return WALK_FORMAT
+        return NEWTON_FORMAT if self.has_newton_steps else FORMAT
 
     @classmethod
     def _from_parts(cls, content: dict[str, Any], steps: tuple[AnyStep, ...]) -> Trace:
-        if content["format"] not in (FORMAT, NEWTON_FORMAT):
-            raise ValueError("format")
+        _require(content["format"] in (FORMAT, NEWTON_FORMAT, WALK_FORMAT))
         certificate = {name: _decode(value) for name, value in content["certificate"].items()}
         trace = cls(
             machine=content["machine"],
@@ -177,6 +225,7 @@ class Trace:
             rule=content["rule"],
             steps=steps,
             certificate=Certificate(**certificate),
+            walk=Moving.from_dict(content["walk"]) if content["format"] == WALK_FORMAT else None,
         )
         trace._check()
         return trace
@@ -186,7 +235,8 @@ class Trace:
         n_samples, n, certificate = len(self.X), self.problem.n, self.certificate
         finite = [self.tol, *(value for name, value in self.kernel.items() if name != "name")]
         numbers = [*self.parameters.values(), certificate.objective, certificate.gap, certificate.violation]
-        _require(isinstance(self.machine, str) and self.rule in selection.NAMES)
+        _require(isinstance(self.machine, str))
+        _require(self.rule in selection.NAMES if self.walk is None else self.rule == "")
         _require(all(type(v) in (int, float) and math.isfinite(v) for v in finite))
         _require(all(type(v) in (int, float) and not math.isnan(v) for v in numbers))
         _require(certificate.primal is None or isinstance(certificate.primal, float))
@@ -198,10 +248,15 @@ class Trace:
         Options(tol=self.tol)
         kernel = kernels.from_description(self.kernel)
         _require(kernel.name != "precomputed" or self.X.shape == (n_samples, n_samples))
+        if self.walk is not None:
+            self._check_walk(self.walk)
+            return
         for step in self.steps:
             if isinstance(step, NewtonStep):
                 self._check_newton(step)
                 continue
+            _require(isinstance(step, Step))
+            assert isinstance(step, Step)
             _require(0 <= step.i < n and 0 <= step.j < n and 0 <= step.group < self.problem.n_groups)
             _require(0 <= step.sample_i < n_samples and 0 <= step.sample_j < n_samples)
             _require(step.reason in selection.REASONS and step.blocked in get_args(Blocked))
@@ -214,6 +269,58 @@ class Trace:
         _require(len(step.z_before) == len(step.z_after) == len(free))
         _require(bool(np.isfinite([step.z_before, step.z_after]).all()) and step.fraction > 0)
         _require(set(step.blocked) <= set(step.indices))
+
+    def _check_walk(self, walk: Moving) -> None:
+        problem, events = self.problem, self.events()
+        _require(bool(events) and len(events) == len(self.steps))
+        _require(isinstance(walk.parameter, str) and walk.parameter != "")
+        numbers = [walk.start, walk.stop, walk.bias, walk.objective]
+        _require(all(type(v) in (int, float) and math.isfinite(v) for v in numbers))
+        _require(walk.nu.shape == (problem.n_groups,) and bool(np.isfinite(walk.nu).all()))
+        _require(walk.sides.shape == (problem.n,) and set(walk.sides.tolist()) <= SIDES)
+        for name in (f.name for f in fields(Rates)):
+            rate = getattr(walk.rates, name)
+            shape = getattr(problem, name).shape
+            _require(rate is None or (rate.shape == shape and bool(np.isfinite(rate).all())))
+        if walk.rates.diagonal is not None:
+            _require(min(walk.start, walk.stop) > 0 and float(walk.rates.diagonal.min()) >= 0)
+        values = np.array([walk.start, *(step.value for step in events), walk.stop])
+        _require(bool(np.isfinite(values).all()))
+        back = (values[:-1] - values[1:]) * (1.0 if walk.stop >= walk.start else -1.0)
+        _require(float(back.max()) <= SLACK * max(abs(walk.start), abs(walk.stop)))
+        _require([step.event in ENDS for step in events] == [False] * (len(events) - 1) + [True])
+        sides = walk.sides.copy()
+        for number, step in enumerate(events, start=1):
+            self._check_event(step, number, sides)
+            self._check_feasible(walk.at_sides(problem, sides, step.value), step)
+
+    def _check_event(self, step: WalkStep, number: int, sides: Array) -> None:
+        """Whether a record fits the sides (n,) before it; they become those after it."""
+        problem, n = self.problem, self.problem.n
+        changed, indices = np.array(step.changed, int), np.array(step.indices, int)
+        _require(step.number == number and step.event in EVENTS)
+        of = -1 if step.dual_index == -1 else int(problem.sample[step.dual_index])
+        _require(-1 <= step.dual_index < n and step.sample == of)
+        for listed, values in ((changed, step.sides), (indices, step.z)):
+            _require(len(listed) == len(values) == len(np.unique(listed)))
+            _require(bool(((listed >= 0) & (listed < n)).all()))
+        _require(set(step.sides) <= SIDES and len(step.nu) == problem.n_groups)
+        _require(bool(np.isfinite([*step.nu, *step.z, step.bias, step.objective]).all()))
+        sides[changed] = step.sides
+        counts = [int((sides == side).sum()) for side in (MARGIN, AT_LOWER, AT_UPPER)]
+        _require([step.n_margin, step.n_lower, step.n_upper] == counts)
+        _require(set(np.flatnonzero(sides == MARGIN).tolist()) <= set(step.indices))
+
+    def _check_feasible(self, z: Array, step: WalkStep) -> None:
+        """Whether the multipliers z (n,) after an event are in the box there, and sum to what they must."""
+        assert self.walk is not None
+        step.put(z)
+        lo, hi, sums = (self.walk.part(self.problem, name, step.value) for name in ("lo", "hi", "sums"))
+        _require(bool(np.isfinite(z).all()))
+        slack = SLACK * max(1.0, float(np.abs(z).max()))
+        _require(bool(((z >= lo - slack) & (z <= hi + slack)).all()))
+        off = np.abs(np.add.reduceat(z, self.problem.starts) - sums)
+        _require(float(off.max()) <= slack * self.problem.n)
 
 
 def record(

@@ -1,0 +1,266 @@
+"""The whole path of a machine in one of its parameters: between breakpoints every value by interpolation, exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from svmviz.checks import check_choice, check_number
+from svmviz.errors import InvalidProblemError
+from svmviz.estimators.base import Estimator
+from svmviz.walk.curved import follow_diagonal
+from svmviz.walk.multiclass import Several, machines_of
+from svmviz.walk.posed import Posed, exact
+from svmviz.walk.record import Event, Rates, Walk
+from svmviz.walk.settled import followed
+
+Array = np.ndarray
+
+PARAMETERS = ("C", "epsilon", "mu")
+
+
+@dataclass(frozen=True)
+class Path:
+    """All solutions of a machine while one parameter moves.
+
+    Attributes
+    ----------
+    parameter : str
+    start, stop : float
+        Its values at the two ends; the path may run downward.
+    walk : Walk
+        Over a parameter that starts at 0 and counts how far `parameter` has moved; see `CurvedPath` for the other.
+    posed : Posed
+        The problem at the start.
+    """
+
+    parameter: str
+    start: float
+    stop: float
+    walk: Walk
+    posed: Posed
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.stop >= self.start else -1.0
+
+    def _since(self, value: float) -> float:
+        """How far into the walk this value is."""
+        low, high = min(self.start, self.stop), max(self.start, self.stop)
+        if not low <= value <= high:
+            raise InvalidProblemError(
+                f"{self.parameter} must be between {low:g} and {high:g} on this path, not {value!r}."
+            )
+        return self._place(value)
+
+    def _place(self, value: float) -> float:
+        """Where in the walk a value of the parameter is."""
+        return min(abs(value - self.start), self.walk.stop)
+
+    def _values(self, places: Any) -> Any:
+        """The values of the parameter at some places of the walk, or at one."""
+        return self.start + self._sign * places
+
+    @property
+    def reached(self) -> float:
+        """The value of the parameter where the walk ended or gave up."""
+        return float(self._values(self.walk.stop))
+
+    @cached_property
+    def breakpoints(self) -> Array:
+        """Values of the parameter where the solution changes direction, both ends among them, (k,)."""
+        values = self._values(self.walk.breakpoints)
+        values[-1] = self.stop
+        return values
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """Who changes sides, with the value of the parameter."""
+        return tuple(event._replace(value=self._values(event.value)) for event in self.walk.events)
+
+    @cached_property
+    def coefficients(self) -> Array:
+        """Coefficients at each breakpoint: (k, n_samples), or (k, n_classes, n_samples) for `MCSVC`."""
+        return np.array([self.at(value) for value in self.breakpoints])
+
+    @cached_property
+    def bias(self) -> Array:
+        """Bias at each breakpoint, (k,); 0 for `ADSVC`, which has none."""
+        return np.array([self.bias_at(value) for value in self.breakpoints])
+
+    def at(self, value: float) -> Array:
+        """Coefficients over all samples (n_samples,) at this value, in the sense of dual_coef_; u of AD-SVM, mu-SVM.
+
+        Raises
+        ------
+        InvalidProblemError
+            For a value that is not on the path.
+        """
+        return self.posed.coefficients(self.multipliers_at(value))
+
+    def multipliers_at(self, value: float) -> Array:
+        """Multipliers z (n_dual,) at this value; those at a bound exactly there."""
+        return self.walk.at(self._since(value), self.posed.box(self.parameter, value))
+
+    def bias_at(self, value: float) -> float:
+        """Bias at this value; an optimal one where it is an interval."""
+        return self.posed.bias(self.walk.nu_at(self._since(value)))
+
+
+@dataclass(frozen=True)
+class CurvedPath(Path):
+    """A path in C with a squared loss: between two breakpoints all multipliers are curves, solved for where asked.
+
+    Its walk is over C itself, and its stretches are `svmviz.walk.curved.CurvedSegment`.
+    """
+
+    def _place(self, value: float) -> float:
+        return value
+
+    def _values(self, places: Any) -> Any:
+        return places
+
+
+@dataclass(frozen=True)
+class Paths:
+    """All solutions of a classifier that is made of several machines, while one parameter moves.
+
+    Attributes
+    ----------
+    parts : tuple of Path
+        That of each machine: one for every two classes (0, 1), (0, 2), ... (1, 2), ..., or for each class against the
+        rest.
+    machines : Several
+        The problems at the start.
+    """
+
+    parts: tuple[Path, ...]
+    machines: Several
+
+    @property
+    def names(self) -> tuple[tuple[Any, ...], ...]:
+        """Labels of the two classes that each machine tells apart, or the one that it tells from the rest."""
+        return self.machines.names
+
+    @cached_property
+    def breakpoints(self) -> Array:
+        """Values of the parameter where the solution of a machine changes direction, with both ends, (k,)."""
+        values = np.unique(np.concatenate([part.breakpoints for part in self.parts]))
+        return values if self.parts[0].start <= self.parts[0].stop else values[::-1]
+
+    @cached_property
+    def events(self) -> tuple[tuple[int, Event], ...]:
+        """Who changes sides in which of the machines, in the order of the path, with the value of the parameter."""
+        listed = [(k, event) for k, part in enumerate(self.parts) for event in part.events]
+        downward = self.parts[0].start > self.parts[0].stop
+        return tuple(sorted(listed, key=lambda one: one[1].value, reverse=downward))
+
+    @cached_property
+    def coefficients(self) -> Array:
+        """Coefficients at each breakpoint, (k, n_classes - 1, n_samples) or (k, n_classes, n_samples); see `at`."""
+        return np.array([self.at(value) for value in self.breakpoints])
+
+    @cached_property
+    def bias(self) -> Array:
+        """Bias of each machine at each breakpoint, (k, n_machines)."""
+        return np.array([self.bias_at(value) for value in self.breakpoints])
+
+    def at(self, value: float) -> Array:
+        """Coefficients at this value, as dual_coef_ of a fit but over all samples.
+
+        Of each machine alone: `parts[k].at(value)`, (n_samples,), positive for its second class.
+
+        Returns
+        -------
+        ndarray (n_classes - 1, n_samples), or (n_classes, n_samples) of `OneVsRestSVC`
+
+        Raises
+        ------
+        InvalidProblemError
+            For a value that is not on the path.
+        """
+        return self.machines.coefficients([part.at(value) for part in self.parts])
+
+    def bias_at(self, value: float) -> Array:
+        """Bias of each machine at this value, (n_machines,), as intercept_ of a fit; optimal if it is an interval."""
+        return self.machines.biases([part.bias_at(value) for part in self.parts])
+
+
+def path(
+    estimator: Estimator,
+    X: Any,
+    y: Any,
+    parameter: str = "C",
+    start: float = 0.1,
+    stop: float = 10.0,
+    *,
+    sample_weight: Any = None,
+) -> Path | Paths:
+    """Follow the solution of an estimator while one of its parameters moves from `start` to `stop`.
+
+    Parameters
+    ----------
+    estimator : SVC, OneVsRestSVC, SVR, NuSVR, MuSVC or ADSVC
+        Its own value of the parameter does not matter, and it is not changed.
+    X : array (n, d)
+    y : array (n,)
+    parameter : "C", "epsilon" or "mu"
+        Which; C for `SVC`, `SVR` and `NuSVR`; epsilon for `SVR`; mu for `MuSVC` and `ADSVC`. With a squared loss the
+        path in C is no line between two breakpoints, and an event takes O(f^3) with f free multipliers. With several
+        prototypes a class the clusters are those at `start`.
+    start, stop : float
+        Either may be the larger; mu counts up to 1, above which nothing changes.
+    sample_weight : array (n,), optional
+        As of the estimator's `fit`: C is multiplied by it. `ADSVC` and `MuSVC` take none.
+
+    Returns
+    -------
+    Path or Paths
+        The second of `SVC` and `OneVsRestSVC` with more than two classes.
+
+    Raises
+    ------
+    InvalidProblemError
+        For data or parameters that cannot be used, a parameter that the machine does not have, or where floating
+        point does not get through.
+    """
+    check_choice("parameter", parameter, PARAMETERS)
+    if parameter not in estimator.get_params():
+        raise InvalidProblemError(f"{type(estimator).__name__} has no parameter {parameter}.")
+    start, stop = check_number(parameter, start), check_number(parameter, stop)
+    # What cannot be used is refused before any work.
+    machines_of(estimator, X, y, sample_weight, **{parameter: stop})
+    machines = machines_of(estimator, X, y, sample_weight, **{parameter: start})
+    parts = tuple(_followed(posed, parameter, start, stop) for posed in machines.posed)
+    return Paths(parts, machines) if isinstance(machines, Several) else parts[0]
+
+
+def _followed(posed: Posed, parameter: str, start: float, stop: float) -> Path:
+    """The path of one machine, posed at `start`."""
+    rates = posed.rates(parameter)
+    if parameter == "mu":
+        start, stop = min(1.0, start), min(1.0, stop)
+    found: Path
+    if rates.diagonal is not None:
+        walk = follow_diagonal(exact(posed), rates.diagonal, start, stop)
+        found = CurvedPath(parameter, start, stop, walk, posed)
+    else:
+        _, walk = followed(exact(posed), _turned(rates, start <= stop), abs(stop - start), record=True)
+        found = Path(parameter, start, stop, walk, posed)
+    if walk.status != "arrived":
+        raise InvalidProblemError(
+            f"The path ends at {parameter} = {found.reached:g}: "
+            "no further in floating point; scale the features, or choose a shorter path."
+        )
+    return found
+
+
+def _turned(rates: Rates, upward: bool) -> Rates:
+    """The rates, or those of the way back."""
+    if upward:
+        return rates
+    parts = (rates.linear, rates.lo, rates.hi, rates.sums)
+    return Rates(*(None if part is None else -part for part in parts))
