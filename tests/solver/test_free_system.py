@@ -87,3 +87,24 @@ def test_the_matrix_is_left_as_it_was():
     system = FreeSystem(H, group)
     system.drop(0, system.direction(gradient))
     np.testing.assert_array_equal(H, kept)
+
+
+def test_one_group_by_default_and_by_name_give_the_same_directions():
+    rng = np.random.default_rng(4)
+    H, gradient, _ = random_system(rng)
+    default, named = FreeSystem(H), FreeSystem(H, np.zeros(len(H), dtype=int))
+    first, second = default.direction(gradient), named.direction(gradient)
+    assert np.array_equal(first, second)
+    assert np.array_equal(default.drop(1, first), named.drop(1, second))
+
+
+def test_a_direction_from_the_factor_is_that_of_the_inverse():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        H, gradient, group = random_system(rng)
+        system = FreeSystem(H, group * 0)
+        from_factor = system.direction(gradient)
+        system.matrix()
+        np.testing.assert_allclose(
+            system.direction(gradient), from_factor, rtol=0, atol=1e-8 * np.abs(from_factor).max()
+        )

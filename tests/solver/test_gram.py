@@ -5,8 +5,9 @@ import pytest
 
 from svmviz import SVC
 from svmviz.errors import InvalidProblemError
-from svmviz.gram import FEWEST_ROWS, KernelRows, gram_matrix
-from svmviz.kernels import GaussianKernel, PolynomialKernel, make_kernel
+from svmviz.gram import FEWEST_ROWS, MOST_CONDENSED, SMALL, KernelRows, gram_matrix
+from svmviz.kernels import GaussianKernel, PolynomialKernel, between_samples, condensed, make_kernel
+from svmviz.smo.loop import EARLY_PAIRS
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -157,3 +158,70 @@ def test_a_machine_reaches_the_same_optimum_with_a_tiny_cache(name, n):
         bound = max(whole.certificate_.gap, 1e-9 * abs(whole.certificate_.objective))
         assert abs(model.certificate_.objective - whole.certificate_.objective) <= bound
         np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X), atol=1e-4)
+
+
+@pytest.mark.parametrize(("name", "d"), [("rbf", 2), ("rbf", 9), ("laplacian", 2), ("laplacian", 9)])
+@pytest.mark.parametrize("n", [1, 2, 3, 65, MOST_CONDENSED, MOST_CONDENSED + 1])
+def test_a_gram_matrix_from_its_half_is_that_of_the_kernel(name, d, n):
+    X = np.random.default_rng(0).normal(size=(n, d))
+    kernel = make_kernel(name, X, gamma=0.3)
+    K = gram_matrix(kernel, X)
+    np.testing.assert_allclose(K, kernel(X, X), rtol=0, atol=1e-13)
+    assert np.array_equal(K, K.T)
+    if n > MOST_CONDENSED and d > 2:
+        np.testing.assert_allclose(condensed(kernel, X), K[np.triu_indices(n, 1)], rtol=0, atol=1e-13)
+        return
+    assert np.array_equal(condensed(kernel, X), K[np.triu_indices(n, 1)])
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "precomputed"])
+@pytest.mark.parametrize("d", [2, 9, 40])
+@pytest.mark.parametrize("far", [0.0, 1e4])
+def test_values_between_samples_by_number_are_those_of_the_kernel(name, d, far):
+    rng = np.random.default_rng(0)
+    X, kernel = samples_and_kernel(rng, name, 60, d)
+    X = X + far
+    between = between_samples(kernel, X)
+    rows = rng.choice(60, 7, replace=False)
+    for columns in (slice(None), slice(20, 50), rng.choice(60, 9, replace=False)):
+        expected = kernel(X[rows], X[columns])
+        size = max(1.0, np.abs(expected).max())
+        np.testing.assert_allclose(between(rows, columns), expected, rtol=0, atol=1e-9 * size)
+
+
+@pytest.mark.parametrize("d", [2, 8, 9, 40])
+def test_a_gaussian_kernel_is_that_of_the_distances_however_many_features(d):
+    rng = np.random.default_rng(0)
+    A, B = rng.normal(size=(20, d)) + 3.0, rng.normal(size=(30, d)) + 3.0
+    distances = ((A[:, None] - B) ** 2).sum(axis=2)
+    np.testing.assert_allclose(GaussianKernel(0.2)(A, B), np.exp(-0.2 * distances), rtol=1e-12)
+
+
+def test_all_rows_come_at_once_when_most_are_going_to_be_needed():
+    rng = np.random.default_rng(0)
+    X, kernel = samples_and_kernel(rng, "rbf", SMALL + 1, 2)
+    rows = KernelRows(kernel, X)
+    rows.row(5)
+    assert not rows.is_whole
+    rows.expect_all()
+    assert rows.is_whole
+    assert np.array_equal(rows.whole(), gram_matrix(kernel, X))
+    small = KernelRows(kernel, X, cache_of(100, SMALL + 1))
+    small.expect_all()
+    assert not small.is_whole
+
+
+def test_a_run_that_is_long_from_the_start_has_the_whole_matrix_and_a_short_one_has_not(monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        SVC, "_kernel_rows", lambda self, X: made.append(KernelRows(self._kernel, X)) or made[-1]
+    )
+    rng = np.random.default_rng(0)
+    half = (SMALL + 2) // 2
+    y = np.repeat([0, 1], half)
+    noise = rng.normal(size=(2 * half, 2))
+    for apart in (1.6, 8.0):
+        X = noise + apart * (y[:, None] - 0.5)
+        machine = SVC(C=1.0, gamma=1.0 if apart < 2 else 0.05).fit(X, y)
+        assert (machine.n_iter_[0] > EARLY_PAIRS) == (apart < 2)
+    assert [rows.is_whole for rows in made] == [True, False]

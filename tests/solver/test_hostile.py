@@ -19,8 +19,9 @@ from svmviz.kernels import (
     resolve_gamma,
 )
 from svmviz.machines import svc, svr
-from svmviz.smo import Options, SMOClassifier, SMORegression, minimize
+from svmviz.smo import Loop, Options, SMOClassifier, SMORegression, minimize
 from svmviz.smo.iterate import Iterate
+from svmviz.smo.loop import NEWTON_SHARE_MOST, PAIR_WORK, PAIR_WORK_EACH
 from svmviz.smo.newton import newton_phase
 from svmviz.smo.selection import NAMES
 
@@ -190,6 +191,60 @@ def test_kernel_values_that_overflow_or_differ_by_rounding():
     for size in (1e-160, 1e200):
         with pytest.raises(InvalidProblemError, match="scale them"):
             resolve_gamma("scale", POINTS * size)
+
+
+@pytest.mark.parametrize("d", [2, 9])
+@pytest.mark.parametrize("size", [1e155, 1e160, 1.7e308])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_features_that_overflow_are_refused_without_a_warning(kernel, d, size):
+    X = np.clip(np.random.default_rng(0).normal(size=(20, d)), -0.99, 0.99) * size
+    refused = 0
+    for gamma in (0.0, 1.0, 1e6, "scale"):
+        try:
+            SVC(kernel=kernel, gamma=gamma).fit(X, np.arange(20) % 2)
+        except InvalidProblemError:  # which of them are refused depends on the kernel
+            refused += 1
+    assert refused
+
+
+@pytest.mark.parametrize("d", [2, 9])
+def test_a_machine_without_support_vectors_predicts_without_a_warning(d):
+    X = np.random.default_rng(0).normal(size=(20, d))
+    machine = SVR(epsilon=100.0).fit(X, X[:, 0])
+    assert not len(machine.support_)
+    np.testing.assert_array_equal(machine.predict(X), np.full(20, machine.intercept_[0]))
+
+
+def test_a_run_that_does_not_end_does_not_spend_its_time_on_newton_phases():
+    """A quartic kernel far from the origin: values of 1e24, and no progress to be had."""
+    rng = np.random.default_rng(0)
+    X = 1e3 + rng.normal(size=(60, 2))
+    problem = svr.dual_problem(np.sin(3 * X[:, 0]), 10.0, 0.05)
+    hessian = Hessian(problem, PolynomialKernel(4, 1.0, 1.0)(X, X), True)
+    loop = Loop(problem, hessian, Options(tol=1e-5, max_iter=10_000))
+    loop.run()
+    pairs_work = loop.iterations * (PAIR_WORK + PAIR_WORK_EACH * problem.n)
+    # The last phase is not cut short, and ends within as much again.
+    assert loop._newton_work <= (NEWTON_SHARE_MOST + 1) * pairs_work
+
+
+@pytest.mark.parametrize("field", ["linear", "diagonal"])
+def test_complex_numbers_are_refused(field):
+    fields = {"linear": np.zeros(4), "lo": np.zeros(4), "hi": np.ones(4), "diagonal": np.zeros(4)}
+    with pytest.raises(InvalidProblemError, match="real"):
+        DualProblem(**(fields | {field: np.zeros(4) + 1j}))
+
+
+def test_an_empty_coupling_is_refused():
+    with pytest.raises(InvalidProblemError, match="coupling"):
+        DualProblem(linear=np.zeros(4), lo=np.zeros(4), hi=np.ones(4), coupling=np.zeros((0, 0)))
+
+
+def test_the_floor_of_a_tiny_diagonal_is_not_a_warning():
+    problem = DualProblem(
+        linear=np.ones(4), lo=-np.ones(4), hi=np.full(4, np.inf), diagonal=np.full(4, 5e-324)
+    )
+    assert problem.floor == -4.0
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,10 @@ import pytest
 
 from svmviz.gram import KernelRows
 from svmviz.hessian import Hessian
-from svmviz.kernels import make_kernel
+from svmviz.kernels import GaussianKernel, make_kernel
 from svmviz.machines import svc, svr
+from svmviz.problem import DualProblem
+from svmviz.smo import Options, minimize
 from svmviz.smo.iterate import Iterate
 from svmviz.smo.pairs import can_move_many, move_pairs
 from svmviz.smo.selection import SecondOrder
@@ -67,3 +69,25 @@ def test_the_pairs_of_both_paths_are_the_same_to_the_last_bit(cache_size):
             assert alike(many, single)
             assert many.hessian.used == single.hessian.used
             moved += done
+
+
+@pytest.mark.parametrize("hi", [1.0, np.inf])
+def test_a_fixed_multiplier_takes_the_general_path_and_the_optimum_is_that_without_it(hi):
+    """Where lo equals hi both copies of a gradient are infinite: it cannot be put together from them."""
+    rng = np.random.default_rng(0)
+    X, signs = rng.normal(size=(60, 2)), np.repeat([1.0, -1.0], 30)
+    K = GaussianKernel(1.0)(X, X)
+    lo, bounds = np.where(signs > 0, 0.0, -hi), np.where(signs > 0, hi, 0.0)
+    lo[5] = bounds[5] = 0.0
+    whole = DualProblem(linear=-signs, lo=lo, hi=bounds)
+    kept = np.arange(60) != 5
+    part = DualProblem(linear=-signs[kept], lo=lo[kept], hi=bounds[kept])
+    assert not can_move_many(Iterate(whole, Hessian(whole, K), whole.start()))
+    solutions = [
+        minimize(problem, Hessian(problem, values, True), Options(tol=1e-6))
+        for problem, values in ((whole, K), (part, K[np.ix_(kept, kept)]))
+    ]
+    first, second = (solution.certificate for solution in solutions)
+    assert first.status == second.status == "optimal"
+    assert np.isfinite(solutions[0].gradient).all()
+    np.testing.assert_allclose(first.objective, second.objective, rtol=1e-6)
