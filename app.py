@@ -6,7 +6,6 @@ from streamlit.delta_generator import DeltaGenerator
 from svmviz.datasets import PRESETS
 from svmviz.ui import controls, files, fitting, page, results, workspace
 from svmviz.ui.board import stage
-from svmviz.ui.copy_link import copy_link
 from svmviz.ui.workspace import Workspace
 
 HEIGHT = "min(calc(100dvh - 3.6rem), calc(60vw + 17rem))"
@@ -40,7 +39,7 @@ def board(about: DeltaGenerator, notice: DeltaGenerator, result: DeltaGenerator,
         fit = fitting.cached(space)
         stage(fitting.board_data(space, fit, HEIGHT), key="board", on_edit=space.apply_edit)
         about.html(f'<p class="note">{description(space)}</p>')
-        page.show_notice(notice, space)
+        page.finish(notice, space)
         if fit.message:
             result.info(controls.plain(fit.message))
         else:
@@ -57,13 +56,11 @@ def description(space: Workspace) -> str:
 
 
 def choose_points(space: Workspace) -> None:
-    example, file, share = st.columns([5, 3, 3], vertical_alignment="bottom")
+    example, file = st.columns([5, 3], vertical_alignment="bottom")
     with example:
         controls.preset(space)
     with file, st.popover("File", width="stretch"):
         files.open_and_save(space)
-    with share:
-        copy_link(space)
 
 
 def choose_machine(space: Workspace) -> None:

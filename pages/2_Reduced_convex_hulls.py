@@ -32,7 +32,7 @@ def room(notice: DeltaGenerator, several: bool) -> None:
             space.mu = mu
 
         stage(geometry.hulls_data(space, page.HEIGHT), key="hulls", on_edit=space.apply_edit, on_mu=keep)
-        page.show_notice(notice, space)
+        page.finish(notice, space)
 
 
 def several_classes(space: Workspace) -> bool:
@@ -44,7 +44,7 @@ def choose(space: Workspace) -> bool:
     several = several_classes(space)
     switch, example, *more = st.columns(widths(several), vertical_alignment="bottom", gap="small")
     with switch:
-        stepping = controls.stepping("hulls")
+        stepping = controls.stepping(space)
     with example:
         controls.preset(space)
     if several:

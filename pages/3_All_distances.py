@@ -36,7 +36,7 @@ def room(notice: DeltaGenerator) -> None:
             on_mu=keep,
             on_weights=space.set_weights,
         )
-        page.show_notice(notice, space)
+        page.finish(notice, space)
 
 
 def choose(space: Workspace) -> bool:
@@ -45,7 +45,7 @@ def choose(space: Workspace) -> bool:
         [3.7, 2.4, 3, 3, 3.2, 1.7, 1.7], vertical_alignment="bottom", gap="small"
     )
     with way:
-        stepping = controls.stepping("distances")
+        stepping = controls.stepping(space)
     with example:
         controls.preset(space)
     with kernel:

@@ -22,7 +22,7 @@ def room(notice: DeltaGenerator) -> None:
         space = workspace.get()
         outcome = compare.cached(space)
         stage(compare.stage_data(space, outcome, page.HEIGHT), key="compare", on_edit=space.apply_edit)
-        page.show_notice(notice, space)
+        page.finish(notice, space)
 
 
 def choose(space: Workspace) -> None:

@@ -15,6 +15,9 @@ from svmviz.ui import frontend
 
 Point = tuple[float, float, int]
 
+KEPT_PATHS = 2
+"""So many paths a visitor may go back to without their being computed, or sent, again."""
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -59,7 +62,7 @@ def parse_edit(value: object, revision: int, *, limit: int = ROW_LIMIT) -> Edit 
         return None
     if not isinstance(points, list | tuple) or len(points) > limit:
         return None
-    parsed = [point for point in map(_parse_point, points) if point is not None]
+    parsed = [point for point in map(parse_point, points) if point is not None]
     return Edit(revision, int(seq), parsed) if len(parsed) == len(points) else None
 
 
@@ -67,6 +70,14 @@ def parse_mu(value: object) -> float | None:
     """Read a mu as the browser sends it, ``{"seq": int, "mu": number}``; None when it is not in 0..1."""
     mu = value.get("mu") if isinstance(value, Mapping) else None
     return float(mu) if _is_number(mu) and 0 < mu <= 1 else None
+
+
+def parse_value(value: object, parameter: str) -> float | None:
+    """Read the value of a parameter, ``{"seq": int, "parameter": str, "value": number}``; None when it is not one."""
+    if not isinstance(value, Mapping) or value.get("parameter") != parameter:
+        return None
+    number = value.get("value")
+    return float(number) if _is_number(number) and number > 0 else None
 
 
 def parse_weights(value: object) -> dict[tuple[int, int], float] | None:
@@ -101,12 +112,17 @@ def _is_number(value: object) -> TypeGuard[int | float]:
         return False
 
 
+def is_whole(value: object) -> TypeGuard[int | float]:
+    """Return whether a value is a whole number (the browser may send 3.0 for 3)."""
+    return _is_number(value) and value == int(value)
+
+
 def _is_count(value: object) -> TypeGuard[int | float]:
-    """Return whether a value is a whole number from 0 (the browser may send 3.0 for 3)."""
-    return _is_number(value) and value >= 0 and value == int(value)
+    """Return whether a value is a whole number from 0."""
+    return is_whole(value) and value >= 0
 
 
-def _parse_point(point: object) -> Point | None:
+def parse_point(point: object) -> Point | None:
     """Read one point, or return None if it is not one."""
     if not isinstance(point, list | tuple) or len(point) != 3:
         return None
@@ -137,6 +153,22 @@ def load_frontend() -> None:
     _code()(key="svmviz_code")
 
 
+@cache
+def _keeper() -> Callable[..., Any]:
+    """Register the component that carries a path, once."""
+    return st.components.v2.component("svmviz_path", html="<i hidden></i>\n", js=frontend.keeper())
+
+
+def keep_path(key: str, path: Mapping[str, Any] | None) -> None:
+    """Bring a path into the browser, or none; the stage of mode "slide" finds it there by its key.
+
+    A component's data are sent again as a whole when anything in them changes, and a path has megabytes. Apart from
+    what changes with every touch of the slider it is sent once: as long as it stays the same, Streamlit sends a
+    reference to the message that the browser has, and the whole again to a browser that has not.
+    """
+    _keeper()(key="svmviz_path", data={"key": key, "path": path, "most": KEPT_PATHS})
+
+
 def stage(
     data: Mapping[str, Any],
     *,
@@ -145,9 +177,11 @@ def stage(
     on_position: Callable[[int], None] | None = None,
     on_mu: Callable[[float], None] | None = None,
     on_weights: Callable[[dict[tuple[int, int], float]], None] | None = None,
+    on_value: Callable[[float], None] | None = None,
+    on_ask: Callable[[object], None] | None = None,
     steps: Any = None,
 ) -> None:
-    """Mount what ``data["mode"]`` names: "board", "player", "geometry", or "compare" (several Boards).
+    """Mount what ``data["mode"]`` names: "board", "player", "geometry", "compare" (several), "slide" or "unlearn".
 
     The page must have called `load_frontend`.
 
@@ -156,7 +190,7 @@ def stage(
     data : mapping
         What the browser shows: mode, revision, ack, height, task, points, view, axes, classes, model,
         message; optional: editable (default True), limit (default ROW_LIMIT); the Player's trace; the
-        geometry, see `svmviz.ui.geometry`.
+        geometry, see `svmviz.ui.geometry`; the path, see `svmviz.ui.slide`.
     key : str
         The key of the component.
     on_edit : callable, optional
@@ -168,8 +202,13 @@ def stage(
         Called with the mu from 0 to 1 that the person chose on the slider of a geometry.
     on_weights : callable, optional
         Called with the weights of all pairs of classes (a, b), a < b, after one of them was chosen.
+    on_value : callable, optional
+        Called with the value at which the slider of a path was let go.
+    on_ask : callable, optional
+        Called with what the browser asks for, unchecked, see `svmviz.ui.unlearning.parse_ask` and
+        `svmviz.ui.slide.take`.
     steps : DataFrame, optional
-        The columns of the Player's trace; they travel as Arrow.
+        The columns of the Player's trace, or the coefficients of a walk; they travel as Arrow.
     """
     meta = {"limit": ROW_LIMIT, **data}
 
@@ -193,6 +232,19 @@ def stage(
         if weights is not None and on_weights is not None:
             on_weights(weights)
 
+    def take_value() -> None:
+        value = parse_value(_state(key, "value"), (meta.get("path") or {}).get("parameter", ""))
+        if value is not None and on_value is not None:
+            on_value(value)
+
+    def take_ask() -> None:
+        if on_ask is not None:
+            on_ask(_state(key, "ask"))
+
+    if meta["mode"] == "slide":
+        meta["value_ack"] = _sequence(_state(key, "value"))
+    if meta["mode"] in ("slide", "unlearn"):
+        meta["ask_ack"] = _sequence(_state(key, "ask"))
     if meta["mode"] == "geometry":
         meta["mu_ack"] = _sequence(_state(key, "mu"))
         meta["weights_ack"] = _sequence(_state(key, "weights"))
@@ -203,6 +255,8 @@ def stage(
         on_position_change=take_position,
         on_mu_change=take_mu,
         on_weights_change=take_weights,
+        on_value_change=take_value,
+        on_ask_change=take_ask,
     )
 
 

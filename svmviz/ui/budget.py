@@ -15,6 +15,9 @@ WORK = 100_000
 MOST_VARIABLES = 2000
 """More than so many variables make a pair no dearer."""
 
+PART_SECONDS = 0.15
+"""What takes long is computed in parts of about this length, and the browser hears of each."""
+
 LEAST_PAIRS = 100
 """Every machine may move so many."""
 

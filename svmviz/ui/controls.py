@@ -1,7 +1,7 @@
 """Compact controls that both pages use; each keeps its value in the workspace, which outlives the page."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Literal
 
 import streamlit as st
@@ -85,31 +85,51 @@ def number(value: Any) -> str:
     return f"{value:g}"
 
 
-def bound(space: Workspace, name: str, after: Callable[[], None] | None = None) -> dict[str, Any]:
-    """Arguments that tie a widget to a field of the workspace.
+def tied(name: str, value: Any, changed: Callable[[Any], None]) -> dict[str, Any]:
+    """Arguments that tie a widget to a value that is kept elsewhere and may also change there.
+
+    A widget in a popover is gone from the page while that is closed: its browser side is then not told of a new
+    value, keeps the old one and sends it back with whatever is done next, as if a person had chosen it. So a value
+    that has changed elsewhere gets a widget of another key, and what the browser knows of the one before is of no
+    account.
 
     Parameters
     ----------
-    space : Workspace
     name : str
-        The field.
-    after : callable, optional
-        Called once the field has changed.
+        Of the control.
+    value : object
+        What it shall show.
+    changed : callable
+        Called with what a person chose.
 
     Returns
     -------
     dict
-        "key" and "on_change" for the widget.
+        "key" and "on_change" for the widget. The key is "control_" and the name, from the first change elsewhere on
+        with a number behind.
     """
-    key = f"control_{name}"
-    st.session_state[key] = getattr(space, name)
+    turns = st.session_state.setdefault(TURNS, {})
+    turn, known = turns.get(name, (0, value))
+    turn += known != value
+    turns[name] = turn, value
+    key = f"control_{name}_{turn}" if turn else f"control_{name}"
+    st.session_state[key] = value
 
-    def changed() -> None:
-        setattr(space, name, st.session_state[key])
-        if after:
-            after()
+    def heard() -> None:
+        chosen = st.session_state[key]
+        turns[name] = turns[name][0], chosen
+        changed(chosen)
 
-    return {"key": key, "on_change": changed}
+    return {"key": key, "on_change": heard}
+
+
+TURNS = "control_turns"
+"""Where the session has, for each control, how often its value has changed elsewhere, and the value."""
+
+
+def bound(space: Workspace, name: str) -> dict[str, Any]:
+    """Arguments that tie a widget to the field of the workspace that has this name, see `tied`."""
+    return tied(name, getattr(space, name), lambda value: setattr(space, name, value))
 
 
 def _on_grid(grid: list[Any], value: Any) -> list[Any]:
@@ -128,30 +148,26 @@ def slider(space: Workspace, name: str, label: str, grid: list[Any], help_text: 
 
 def task(space: Workspace) -> None:
     """Choose between classes and a curve."""
-    key = "control_task"
-    st.session_state[key] = space.task
-
-    def changed() -> None:
-        space.switch_task(st.session_state[key])
-
     st.segmented_control(
         "Task",
         list(TASKS),
         format_func=TASKS.__getitem__,
         required=True,
-        key=key,
-        on_change=changed,
         label_visibility="collapsed",
         width="stretch",
+        **tied("task", space.task, space.switch_task),
     )
 
 
-def machine(space: Workspace, label_visibility: LabelVisibility = "collapsed") -> None:
-    """Choose the machine of the task."""
+def machine(
+    space: Workspace, label_visibility: LabelVisibility = "collapsed", among: Collection[str] = MACHINE_NAMES
+) -> None:
+    """Choose the machine of the task, of those that a page has something to show for, or the one that is in use."""
     regression = space.task == "regression"
+    offered = REGRESSORS if regression else CLASSIFIERS
     st.selectbox(
         "Machine",
-        REGRESSORS if regression else CLASSIFIERS,
+        [name for name in offered if name in among or name == space.machine],
         format_func=MACHINE_NAMES.__getitem__,
         help=MACHINE_HELP["regression" if regression else "classification"],
         label_visibility=label_visibility,
@@ -371,20 +387,16 @@ def rule_and_newton(space: Workspace) -> None:
 
 
 def preset(space: Workspace) -> None:
-    """Choose an example; its points and parameters replace those of the workspace."""
-    key = "control_preset"
-    st.session_state[key] = space.preset or None
+    """Choose an example; its points and parameters replace those of the workspace.
 
-    def changed() -> None:
-        space.load_preset(st.session_state[key])
-
+    None is chosen where its points have been edited, so that it can be chosen again.
+    """
     st.selectbox(
         "Example",
         list(PRESETS),
         format_func=lambda name: PRESETS[name].title,
-        key=key,
-        on_change=changed,
-        placeholder="Your points",
+        placeholder=space.title(),
+        **tied("preset", None if space.edited else space.preset or None, space.load_preset),
     )
 
 
@@ -395,67 +407,89 @@ def features(space: Workspace) -> None:
     names = datasets.feature_names(space.preset)
     classes = datasets.class_names(space.preset)
     shown = [c for c in classes if c in space.classes]
-    st.session_state["control_feature_a"], st.session_state["control_feature_b"] = space.features
-    st.session_state["control_shown"] = shown
 
-    def changed() -> None:
-        wanted = (st.session_state["control_feature_a"], st.session_state["control_feature_b"])
+    def show(wanted: tuple[int, int], chosen: list[str]) -> None:
         try:
-            shown = tuple(st.session_state["control_shown"])
-            space.load_preset(space.preset, wanted, shown, settings=False)
+            space.load_preset(space.preset, wanted, tuple(chosen), settings=False)
         except DataError as error:
             space.notice = str(error)
 
     left, right = st.columns(2)
-    axis: dict[str, Any] = {
-        "options": range(len(names)),
-        "format_func": names.__getitem__,
-        "on_change": changed,
-    }
-    left.selectbox("Across", key="control_feature_a", **axis)
-    right.selectbox("Up", key="control_feature_b", **axis)
+    across, up = space.features
+    axis: dict[str, Any] = {"options": range(len(names)), "format_func": names.__getitem__}
+    left.selectbox(
+        "Across", **axis, **tied("feature_a", across, lambda a: show((a, space.features[1]), shown))
+    )
+    right.selectbox("Up", **axis, **tied("feature_b", up, lambda b: show((space.features[0], b), shown)))
     st.pills(
         "Classes",
         classes,
         selection_mode="multi",
-        key="control_shown",
-        on_change=changed,
         label_visibility="collapsed",
+        **tied("shown", shown, lambda chosen: show(space.features, chosen)),
     )
 
 
-def stepping(name: str) -> bool:
-    """Switch a page between exploring a machine's solution and playing its training; kept for the session.
-
-    Parameters
-    ----------
-    name : str
-        Of the page, to remember its switch by.
-
-    Returns
-    -------
-    bool
-        Whether the training is to be played.
-    """
-    key, kept = f"control_{name}_stepping", f"{name}_stepping"
-    st.session_state[key] = VIEWS[st.session_state.get(kept, False)]
-
-    def changed() -> None:
-        st.session_state[kept] = st.session_state[key] == VIEWS[True]
-
+def stepping(space: Workspace) -> bool:
+    """Switch a page between exploring a machine's solution and playing its training; returns whether to play it."""
     st.segmented_control(
         "View",
-        list(VIEWS.values()),
+        list(VIEWS),
+        format_func=VIEWS.__getitem__,
         required=True,
-        key=key,
-        on_change=changed,
         label_visibility="collapsed",
         width="stretch",
+        **bound(space, "stepping"),
     )
-    return bool(st.session_state.get(kept, False))
+    return space.stepping
 
 
 VIEWS = {False: "Explore", True: "Step by step"}
+
+SLIDING: dict[str, tuple[str, ...]] = {
+    "svc": ("C",),
+    "mu_svm": ("mu",),
+    "ad_svm": ("mu",),
+    "svr": ("C", "epsilon"),
+    "nu_svr": ("C",),
+}
+"""The parameters along which each machine has a path."""
+
+SIGNS = {"C": "C", "epsilon": "ε", "mu": "μ"}
+
+BESIDE_PATH: dict[tuple[str, str], list[Callable[[Workspace], None]]] = {
+    ("svc", "C"): [_loss],
+    ("svr", "C"): [_epsilon, _loss],
+    ("svr", "epsilon"): [penalty, _loss],
+    ("nu_svr", "C"): [nu],
+    ("ad_svm", "mu"): [decision_rule, prototypes],
+}
+"""What else the machine has while one of its parameters slides."""
+
+
+def sliding(space: Workspace) -> str:
+    """Choose the parameter whose path is shown; "" for a machine that has none."""
+    choices = SLIDING.get(space.machine, ())
+    if not choices:
+        return ""
+    chosen = space.sliding if space.sliding in choices else choices[0]
+    st.segmented_control(
+        "Slide",
+        choices,
+        format_func=SIGNS.__getitem__,
+        required=True,
+        help="The parameter that moves: the machine's solution is followed exactly through all its values.",
+        width="stretch",
+        **tied("sliding", chosen, lambda parameter: setattr(space, "sliding", parameter)),
+    )
+    return chosen
+
+
+def beside_path(space: Workspace, parameter: str) -> None:
+    """Controls for all other parameters of a machine whose path in one of them is shown."""
+    kernel_parameters(space)
+    for show in BESIDE_PATH.get((space.machine, parameter), []):
+        show(space)
 
 
 def kernel_parameters(space: Workspace, side_by_side: bool = False, without_gamma: bool = False) -> None:

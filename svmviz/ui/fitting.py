@@ -1,5 +1,6 @@
 """Fit the workspace once for what it is now, and hand the Board what it shows."""
 
+import hashlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -45,12 +46,27 @@ def fingerprint(space: Workspace) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+def digest(*parts: Any) -> str:
+    """A short text that is another one for other fingerprints: the browser knows by it what it has already."""
+    return hashlib.blake2b(repr(parts).encode(), digest_size=12).hexdigest()
+
+
 def remembered(key: str, now: tuple[Any, ...], make: Callable[[], T]) -> T:
     """What was made last under a key of the session, or made anew when what it depends on has changed."""
     before, outcome = st.session_state.get(key, (None, None))
     if now != before:
         outcome = make()
         st.session_state[key] = (now, outcome)
+    return outcome
+
+
+def remembered_some(key: str, now: str, make: Callable[[], T], most: int) -> T:
+    """As `remembered`, of so many last digests instead of one: going back computes nothing."""
+    kept: dict[str, T] = st.session_state.setdefault(key, {})
+    outcome = kept.pop(now) if now in kept else make()
+    kept[now] = outcome
+    while len(kept) > most:
+        del kept[next(iter(kept))]
     return outcome
 
 

@@ -18,7 +18,7 @@ from svmviz.trace import Trace, record
 from svmviz.ui import recorders
 from svmviz.ui.board import stage
 from svmviz.ui.fitting import fingerprint, remembered
-from svmviz.ui.page import boundary, show_notice
+from svmviz.ui.page import boundary, finish
 from svmviz.ui.player import player_data
 from svmviz.ui.workspace import KERNELS, RULES, Workspace, checked
 
@@ -27,6 +27,8 @@ STEP_LIMIT = 3000
 
 STEP_BUDGET = 600_000
 """Most steps times points that are recorded: a recording takes a second or two at most."""
+
+A_WALK = "This trace is a walk. Change anything, and a run of SMO is recorded on these points instead."
 
 OPENED, RECORDED, PLAYED, RESTED = "opened_trace", "recorded_trace", "played_trace", "rested_trace"
 
@@ -177,7 +179,7 @@ def _room(
         data, steps = playable(space, run, height, begin, moved_mu(space, machine))
         stage(data, key=key, on_edit=space.apply_edit, on_position=lambda k: rest(run, k), steps=steps)
         if notice is not None:
-            show_notice(notice, space)
+            finish(notice, space)
 
 
 def record_run(space: Workspace, rule: str, newton: bool = False) -> Recording:
@@ -288,6 +290,19 @@ def open_trace(space: Workspace, text: str) -> None:
     st.session_state[OPENED] = (_what_is_played(space), run)
 
 
+def play_walk(space: Workspace, run: Recording) -> None:
+    """Have a walk on the points of the workspace played, until anything changes.
+
+    Parameters
+    ----------
+    space : Workspace
+        Its points and parameters stay as they are.
+    run : Recording
+    """
+    space.notice = A_WALK
+    st.session_state[OPENED] = (_what_is_played(space), run)
+
+
 def save_trace(space: Workspace, kind: str) -> str:
     """The run that is played, as the text of a file; empty when there is none.
 
@@ -325,9 +340,10 @@ def _adopt(space: Workspace, trace: Trace) -> None:
     coordinates = _coordinates(trace, 1 if regression else 2)
     axes = ("component 1", "y" if regression else "component 2") if _is_projected(trace) else ("x1", "x2")
     space.load(recorders.dataset(trace, coordinates, axes))
-    space.tol, space.pair = float(trace.tol), (0, 1)
+    space.pair = (0, 1)
+    if trace.walk is None:
+        space.tol, space.newton = float(trace.tol), trace.has_newton_steps
     space.rule = trace.rule if trace.rule in RULES else space.rule
-    space.newton = trace.has_newton_steps
     if trace.kernel["name"] in KERNELS:
         space.kernel = trace.kernel["name"]
     for name in ("gamma", "degree", "coef0"):
@@ -335,6 +351,8 @@ def _adopt(space: Workspace, trace: Trace) -> None:
             setattr(space, name, trace.kernel[name])
     for name, value in recorders.settings(trace).items():
         setattr(space, name, value)
+    if trace.walk is not None:
+        space.notice = A_WALK
     if _is_projected(trace):
         space.notice = (
             "The samples of this trace do not lie in a plane: the Board shows their first principal components, "

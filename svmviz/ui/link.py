@@ -23,12 +23,16 @@ from svmviz.ui.workspace import (
     MAX_PROTOTYPES,
     REGRESSORS,
     RULES,
+    SLIDERS,
     Workspace,
     six_names,
 )
 
 LONGEST = 2000
 """Most characters of a query string: longer ones are cut by mail programs and chat windows."""
+
+LONGEST_ADDRESS = 7900
+"""Most characters in the address of a page: servers in front of the app take 8 kB in the first line of a request."""
 
 STEPS = 1023
 SEPARATOR = "|"
@@ -52,11 +56,21 @@ def to_query(space: Workspace) -> str:
     DataError
         If there are too many points; the sentence says to save a file.
     """
-    values = _settings_to_text(space) | _points_to_text(space)
-    query = urlencode(values, quote_via=quote, safe=",|")
+    query = full_query(space)
     if len(query) > LONGEST:
-        raise DataError(f"{len(space.points)} points do not fit in a link: save a CSV file and share that.")
+        raise DataError(too_long(space))
     return query
+
+
+def full_query(space: Workspace) -> str:
+    """The same, however long."""
+    values = _settings_to_text(space) | _points_to_text(space)
+    return urlencode(values, quote_via=quote, safe=",|")
+
+
+def too_long(space: Workspace) -> str:
+    """What to do where a link would have more than `LONGEST` characters."""
+    return f"{len(space.points)} points do not fit in a link: save a CSV file and share that."
 
 
 def from_query(query: Mapping[str, str]) -> Workspace | None:
@@ -157,6 +171,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "pair_weights": _pair_weights,
     "n_prototypes": lambda text: int(_number(1, MAX_PROTOTYPES)(text)),
     "held_out": _number(0, 0.5),
+    "sliding": _one_of(SLIDERS),
+    "stepping": _switch,
 }
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from svmviz.estimators import ADSVC, MCSVC, SVC, SVR, MuSVC, NuSVC, NuSVR, OneClassSVM
+from svmviz.estimators import ADSVC, SVR, NuSVR
 from svmviz.estimators.pairwise import PairwiseClassifier
 from svmviz.explain import short
 from svmviz.machines.expansion import Expansion
 from svmviz.problem import Certificate
 from svmviz.ui.budget import early, pair_limit, sentences
+from svmviz.ui.estimators import machine_of
 from svmviz.ui.workspace import Workspace
 
 Row = tuple[str, ...]
@@ -147,10 +148,8 @@ def one_against_one(space: Workspace) -> dict[str, Any]:
 
 
 def _c_svc(space: Workspace) -> Fit:
-    squared = space.loss == "squared"
-    loss = "squared_hinge" if squared else "hinge"
-    machine = SVC(**one_against_one(space), C=space.C, loss=loss)
-    curvature = 0.5 / space.C if squared else 0.0
+    machine = machine_of(space, **one_against_one(space))
+    curvature = 0.5 / space.C if space.loss == "squared" else 0.0
 
     def margin(expansion: Expansion, certificate: Certificate) -> float | None:
         return _c_margin(expansion, certificate, curvature)
@@ -159,7 +158,7 @@ def _c_svc(space: Workspace) -> Fit:
 
 
 def _nu_svc(space: Workspace) -> Fit:
-    machine = NuSVC(**one_against_one(space), nu=space.nu)
+    machine = machine_of(space, **one_against_one(space))
     fit = _pairwise(space, machine.fit(space.points, space.labels), _nu_margin)
     if len(machine.pairs_) > 1:
         return fit
@@ -294,7 +293,7 @@ def _mu_svm(space: Workspace) -> Fit:
     """The line that bisects the link of the prototypes (nu-SVC, with the same w, bisects the margins instead)."""
     two = space.two_classes()
     X = space.points[two.rows]
-    machine = MuSVC(**parameters(space, len(X)), mu=space.mu).fit(X, two.codes)
+    machine = machine_of(space, **parameters(space, len(X))).fit(X, two.codes)
     prototypes = machine.prototypes_
     coef, offset, level = prototypes.at(machine.support_).bisector()
     status = _weight_status(prototypes.coef, space.mu)
@@ -326,13 +325,7 @@ def _mu_svm(space: Workspace) -> Fit:
 
 def _ad_svm(space: Workspace) -> Fit:
     present = space.present()
-    machine = ADSVC(
-        **parameters(space, len(space.points)),
-        mu=space.mu,
-        rule=space.decision_rule,
-        pair_weights=space.weights_table(present),
-        n_prototypes=space.n_prototypes,
-    ).fit(space.points, space.labels)
+    machine = machine_of(space, **parameters(space, len(space.points))).fit(space.points, space.labels)
     prototypes = machine.prototypes_
     owners = [present[r] for r in machine.prototype_class_]
     scores = prototype_functions(machine, present)
@@ -392,9 +385,8 @@ def prototype_names(owners: list[str]) -> list[str]:
 
 def _mc_svm(space: Workspace) -> Fit:
     present = space.present()
-    machine = MCSVC(**parameters(space, len(present) * len(space.points)), beta=space.beta).fit(
-        space.points, space.labels
-    )
+    machine = machine_of(space, **parameters(space, len(present) * len(space.points)))
+    machine.fit(space.points, space.labels)
     scores = [function(coef, 0.0, [label]) for coef, label in zip(machine.dual_coef_, present, strict=True)]
     size = np.abs(machine.dual_coef_)
     free = ((size > 0) & (size < (1 - 1e-12) / space.beta)).any(axis=0)
@@ -431,7 +423,7 @@ def clear_value(values: np.ndarray) -> float:
 
 
 def _one_class(space: Workspace) -> Fit:
-    machine = OneClassSVM(**parameters(space, len(space.points)), nu=space.nu).fit(space.points)
+    machine = machine_of(space, **parameters(space, len(space.points))).fit(space.points)
     expansion = machine.expansion_
     functions = [function(machine.dual_coef_[0], expansion.bias, [space.present()[0]])]
     values = machine.decision_function(space.points)
@@ -452,13 +444,12 @@ def _one_class(space: Workspace) -> Fit:
 
 
 def _epsilon_svr(space: Workspace) -> Fit:
-    loss = "squared_epsilon_insensitive" if space.loss == "squared" else "epsilon_insensitive"
-    machine = SVR(**parameters(space, 2 * len(space.points)), C=space.C, epsilon=space.epsilon, loss=loss)
+    machine = machine_of(space, **parameters(space, 2 * len(space.points)))
     return _regression(space, machine.fit(space.points[:, :1], space.points[:, 1]), space.epsilon)
 
 
 def _nu_svr(space: Workspace) -> Fit:
-    machine = NuSVR(**parameters(space, 2 * len(space.points)), C=space.C, nu=space.nu)
+    machine = machine_of(space, **parameters(space, 2 * len(space.points)))
     machine.fit(space.points[:, :1], space.points[:, 1])
     epsilon = max(0.0, machine.epsilon_)
     found = (("ε that ν has found", short(epsilon, 5)),)

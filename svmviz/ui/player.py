@@ -15,10 +15,12 @@ from svmviz import explain
 from svmviz.errors import InvalidProblemError
 from svmviz.hulls import prototype_plane
 from svmviz.machines import ad_svm
+from svmviz.problem import DualProblem
 from svmviz.smo.steps import NewtonStep
 from svmviz.trace import Trace
 from svmviz.ui import recorders
 from svmviz.ui.models import prototype_names
+from svmviz.walk.steps import EVENTS
 
 Array = np.ndarray
 
@@ -44,6 +46,7 @@ _NUMBERS = (
     "gap_before",
     "gap_after",
 )
+_WALK_INTEGERS = ("dual_index", "event", "n_margin", "n_lower", "n_upper")
 _COUNTS = {"n_free": "n_free", "n_lower": "n_zero", "n_upper": "n_bound"}
 
 
@@ -107,16 +110,23 @@ def player_data(
         "points": points,
         "position": position,
         "jumps": _jumps(trace),
+        "walk": _walk(trace),
     }
     return data, steps_table(trace)
 
 
 def steps_table(trace: Trace) -> pd.DataFrame:
-    """One row a step, in the columns that the browser reads.
+    """One row a step, in the columns that the browser reads; of a walk one an event, with other columns.
 
     What only a pair has is -1 (whole numbers) or 0 in the row of a Newton step; `_jumps` has the rest of it.
     """
     columns = trace.columns()
+    if trace.walk is not None:
+        events = {"event": [EVENTS.index(name) for name in columns["event"]]}
+        parts = {name: np.array(columns[name], dtype=np.float64) for name in ("value", "bias", "objective")}
+        return pd.DataFrame(
+            parts | {name: np.array((columns | events)[name], dtype=np.int32) for name in _WALK_INTEGERS}
+        )
     table: dict[str, Array] = {name: _filled(columns[name], -1, np.int32) for name in _INTEGERS}
     table |= {name: _filled(columns[name], 0.0, np.float64) for name in _NUMBERS}
     table["blocked"] = np.array([_BLOCKED.get(text, 0) for text in columns["blocked"]], dtype=np.int32)
@@ -145,6 +155,41 @@ def _jumps(trace: Trace) -> list[dict[str, Any]]:
         for position, step in enumerate(trace.steps)
         if isinstance(step, NewtonStep)
     ]
+
+
+def _walk(trace: Trace) -> dict[str, Any] | None:
+    """How the problem of a walk moves, and of each event what the steps' table has no column for; None of a run."""
+    walk = trace.walk
+    if walk is None:
+        return None
+    rates = {
+        "p": walk.rates.linear,
+        "lo": walk.rates.lo,
+        "hi": walk.rates.hi,
+        "diagonal": walk.rates.diagonal,
+    }
+    return {
+        "parameter": walk.parameter,
+        "sign": explain.SIGNS.get(walk.parameter, walk.parameter),
+        "isPart": walk.parameter not in explain.SIGNS,
+        "start": walk.start,
+        "stop": walk.stop,
+        "rates": {name: None if rate is None else rate.tolist() for name, rate in rates.items()},
+        "sides": walk.sides.tolist(),
+        "nu": walk.nu.tolist(),
+        "objective": walk.objective,
+        "kinds": EVENTS,
+        "events": [
+            {
+                "changed": step.changed,
+                "sides": step.sides,
+                "nu": step.nu,
+                "indices": step.indices,
+                "z": step.z,
+            }
+            for step in trace.events()
+        ],
+    }
 
 
 def sample_name(number: int, label: int | None) -> str:
@@ -186,22 +231,27 @@ def _trace(trace: Trace) -> dict[str, Any]:
     words = explain.words_of(trace)
     return {
         "words": {"plus": words.plus, "minus": words.minus, "z": words.z, "bound": words.bound},
-        "dual": {
-            "sample": problem.sample.tolist(),
-            "label": problem.label.tolist(),
-            "coupling": problem.coupling.tolist(),
-            "p": problem.linear.tolist(),
-            "lo": _bounds(problem.lo),
-            "hi": _bounds(problem.hi),
-            "group": problem.group.tolist(),
-            "diagonal": problem.diagonal.tolist(),
-        },
+        "dual": dual_entries(problem),
         "z0": trace.start.tolist(),
         "tol": trace.tol,
         "rule": trace.rule,
         "status": certificate.status,
         "objective": certificate.objective,
         "gap": certificate.gap if math.isfinite(certificate.gap) else None,
+    }
+
+
+def dual_entries(problem: DualProblem) -> dict[str, Any]:
+    """A dual problem as replay.js reads it."""
+    return {
+        "sample": problem.sample.tolist(),
+        "label": problem.label.tolist(),
+        "coupling": problem.coupling.tolist(),
+        "p": problem.linear.tolist(),
+        "lo": _bounds(problem.lo),
+        "hi": _bounds(problem.hi),
+        "group": problem.group.tolist(),
+        "diagonal": problem.diagonal.tolist(),
     }
 
 
@@ -273,7 +323,8 @@ def _fingerprint(trace: Trace, names: list[str]) -> str:
     """A short text that differs for traces that differ, or whose samples are other points of the Board."""
     digest = hashlib.blake2b(digest_size=12)
     counts = len(trace.steps), trace.certificate.iterations
-    parts = [trace.machine, trace.kernel, trace.parameters, trace.rule, trace.tol, counts, names]
+    walk = None if trace.walk is None else (trace.walk.to_dict(), [step.value for step in trace.events()])
+    parts = [trace.machine, trace.kernel, trace.parameters, trace.rule, trace.tol, counts, names, walk]
     digest.update(json.dumps(parts, sort_keys=True, default=str).encode())
     for array in (trace.X, trace.y, trace.start, trace.problem.linear, trace.problem.lo, trace.problem.hi):
         digest.update(np.ascontiguousarray(array).tobytes())

@@ -7,6 +7,7 @@ from svmviz.explain import short
 from svmviz.problem import Certificate
 from svmviz.trace import Trace
 from svmviz.ui.models import Fit, MachineResult, Row
+from svmviz.walk.steps import WalkStep
 
 ENDS = {
     "optimal": "optimal",
@@ -50,7 +51,7 @@ def table(fit: Fit, rows_above: int = 1) -> str:
         ("Duality gap", gap(fit.certificate)),
     ]
     table = _machines(fit.machines) if len(fit.machines) > 1 else fit.table
-    body = _rows(rows) + (f"</table>{_headed(table)}" if table else "")
+    body = _rows(rows) + (f"</table>{headed(table)}" if table else "")
     lower = f"--above: {5.6 * max(0, rows_above - 1):g}rem"
     return f'<div class="results" style="{lower}"><table class="result">{body}</table></div>'
 
@@ -65,8 +66,8 @@ def _machines(machines: tuple[MachineResult, ...]) -> tuple[Row, ...]:
     return (head, *lines)
 
 
-def _headed(table: tuple[Row, ...]) -> str:
-    """A table whose first row is its head."""
+def headed(table: tuple[Row, ...]) -> str:
+    """A table whose first row is its head, as HTML."""
     lines = [
         "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
         for tag, row in zip(["th"] + ["td"] * (len(table) - 1), table, strict=True)
@@ -111,10 +112,11 @@ def _number(value: float) -> str:
 
 
 def gaps(trace: Trace) -> list[float]:
-    """Duality gap before the first step of a trace and after each, (steps + 1,)."""
-    if not trace.steps:
+    """Duality gap before the first step of a trace and after each, (steps + 1,); not of a walk."""
+    steps = [step for step in trace.steps if not isinstance(step, WalkStep)]
+    if not steps:
         return [trace.certificate.gap]
-    return [trace.steps[0].gap_before, *(step.gap_after for step in trace.steps)]
+    return [steps[0].gap_before, *(step.gap_after for step in steps)]
 
 
 def race_table(traces: dict[str, Trace]) -> str:
@@ -133,3 +135,8 @@ def race_table(traces: dict[str, Trace]) -> str:
         for name, trace in traces.items()
     ]
     return f'<table class="result">{head}{"".join(lines)}</table>'
+
+
+def duration(seconds: float) -> str:
+    """A wall time as text: "0.4 ms", "36 ms" or "1.25 s"."""
+    return f"{seconds:.2f} s" if seconds >= 0.995 else f"{1000 * seconds:.{0 if seconds >= 0.01 else 1}f} ms"

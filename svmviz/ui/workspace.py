@@ -24,6 +24,7 @@ CLASSIFIERS = ("svc", "nu_svc", "one_class", "mu_svm", "ad_svm", "mc_svm")
 REGRESSORS = ("svr", "nu_svr")
 LOSSES = ("hinge", "squared")
 DECISION_RULES = ("thesis", "nearest")
+SLIDERS = ("C", "epsilon", "mu")
 MAX_PROTOTYPES = 5
 KEY = "workspace"
 FIRST_PRESET = "overlapping"
@@ -85,6 +86,10 @@ class Workspace:
         How SMO picks its pair, see `RULES`.
     newton : bool
         Whether the run that is played has Newton steps among its pairs, as that of a fitted machine has.
+    sliding : str
+        The parameter whose path is shown, of a machine that has several, see `SLIDERS`.
+    stepping : bool
+        Whether pages that can do both play a machine's training, and not its solution.
     preset : str
         Key of the preset that was loaded last, or "" for a file or a link.
     edited : bool
@@ -130,6 +135,8 @@ class Workspace:
     held_out: float = 0.3
     rule: str = "second_order"
     newton: bool = False
+    sliding: str = "C"
+    stepping: bool = False
     preset: str = ""
     edited: bool = False
     features: tuple[int, int] = (0, 1)
@@ -213,6 +220,14 @@ class Workspace:
         self.points, self.labels = table[:, :2], table[:, 2].astype(int)
         self.seq, self.edited, self.notice = edit.seq, True, ""
         return True
+
+    def add_point(self, x: float, y: float, label: int) -> int:
+        """Add a point, unlike `apply_edit` on this side; the view stays. Returns its row."""
+        self.points = np.vstack([self.points, [x, y]])
+        self.labels = np.append(self.labels, label)
+        self.revision += 1
+        self.seq, self.edited, self.notice = 0, True, ""
+        return len(self.points) - 1
 
     # --------------------------------------------------------------------------------------------- reading
 
@@ -395,9 +410,9 @@ def checked(space: Workspace, machine: str = "") -> str | None:
     if space.task == "regression":
         return None if n >= 2 else "Draw at least two points: the curve appears as soon as they are there."
     if (machine or space.machine) == "one_class":
-        return None if n else "Click to draw points: the region that holds most of them appears at once."
+        return None if n else "Draw points: the region that holds most of them appears at once."
     if n == 0:
-        return "Click to draw points of two classes: the boundary appears as soon as both are there."
+        return "Draw points of two classes: the boundary appears as soon as both are there."
     if len(space.present()) < 2:
-        return "Draw a point of a second class: press another number key, or pick a class above, and click."
+        return "Draw a point of a second class too: pick it above, or press its number key."
     return None

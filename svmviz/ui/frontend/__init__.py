@@ -21,6 +21,7 @@ SCRIPTS = (
     "hull.js",
     "chart.js",
     "replay.js",
+    "walk_replay.js",
     "readers.js",
     "lesson.js",
     "geometry.js",
@@ -31,13 +32,22 @@ SCRIPTS = (
     "pair_chart.js",
     "pair_marks.js",
     "newton_marks.js",
+    "walk_charts.js",
     "step_list.js",
     "travel.js",
+    "transport.js",
     "player.js",
     "compare.js",
+    "slide.js",
+    "slide_chart.js",
+    "slide_view.js",
+    "course.js",
+    "unlearn_turns.js",
+    "unlearn.js",
+    "hide.js",
     "main.js",
 )
-STYLES = ("stage.css", "player.css", "geometry.css", "compare.css")
+STYLES = ("stage.css", "player.css", "geometry.css", "compare.css", "slide.css", "unlearn.css")
 HTML = '<div class="stage"></div>\n'
 
 
@@ -51,6 +61,24 @@ def script() -> str:
 def loader() -> str:
     """Return the short script of the component that is mounted for every Board and Player."""
     return _joined(("loader.js",))
+
+
+@cache
+def keeper() -> str:
+    """Return the short script of the component that carries a path."""
+    return _joined(("hide.js", "keeper.js"))
+
+
+@cache
+def copier() -> str:
+    """Return the short script of the button that copies the link."""
+    return _joined(("copy_link.js",))
+
+
+@cache
+def addresser() -> str:
+    """Return the short script of the component that carries the link."""
+    return _joined(("hide.js", "keep_link.js"))
 
 
 @cache

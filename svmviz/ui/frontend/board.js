@@ -14,6 +14,13 @@ function typesText(event) {
   return target?.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target?.tagName ?? "");
 }
 
+/** Nor does undo where there is a text to be undone; a closed list, a slider or a switch has none. */
+function editsText(event) {
+  const target = event.composedPath()[0];
+  if (!(target instanceof Element) || target.matches("[role=combobox]:not([aria-expanded=true]), input:is([type=range], [type=checkbox], [type=radio])")) return false;
+  return typesText(event) || target.closest("[role=dialog]") !== null;
+}
+
 /** A view [x0, x1, y0, y1] with something to see: an empty range is widened. */
 function properView([x0, x1, y0, y1]) {
   const widened = (lo, hi) => (hi > lo ? [lo, hi] : [lo - 1, lo + 1]);
@@ -23,12 +30,14 @@ function properView([x0, x1, y0, y1]) {
 class Board {
   /**
    * @param {HTMLElement} host an empty element that has a size; the Board fills it and follows it
-   * @param {{onEdit?: (points: number[][]) => void, onChange?: (board: Board) => void, compact?: boolean}} options
+   * @param {{onEdit?: (points: number[][]) => void, onChange?: (board: Board) => void, onPick?: (k: number) => void, onPlace?: (point: number[]) => void, compact?: boolean}} options
    *   onEdit is called after every edit, also during one, at most once an animation frame; onChange after every
-   *   change of points, history, tool, class or zoom; a compact Board leaves the names of the axes out
+   *   change of points, history, tool, class or zoom; a compact Board leaves the names of the axes out; onPick is
+   *   called with the number of a point that was clicked on a Board that is not editable, onPlace with the
+   *   [x, y, label] of a new point where its tool is "place"
    */
-  constructor(host, { onEdit = () => {}, onChange = () => {}, compact = false } = {}) {
-    Object.assign(this, { host, onEdit, onChange, compact });
+  constructor(host, { onEdit = () => {}, onChange = () => {}, onPick = null, onPlace = null, compact = false } = {}) {
+    Object.assign(this, { host, onEdit, onChange, onPick, onPlace, compact });
     this.name = "Drawing board"; // what a screen reader calls it
     this.scene = { ...DEFAULT_SCENE };
     this.items = []; // {id, x, y, label, status, size}
@@ -37,6 +46,7 @@ class Board {
     this.underlay = null;
     this.overlay = null;
     this.legendItems = []; // [picture, text] of what underlay and overlay draw
+    this.hollowMeans = ""; // what the legend says of hollow points
     this.legendOfModel = true; // not where another picture covers the Board's
     this.message = null;
     this.tool = "draw";
@@ -90,14 +100,15 @@ class Board {
 
   /**
    * Set what the Board shows. Points that differ from the present ones replace them and end the undo
-   * history; the zoom is kept as long as the scene's view stays the same.
+   * history, unless they are the present ones and some more, which is an edit like any other; the zoom is kept as
+   * long as the scene's view stays the same.
    * @param {{task?: string, points?: number[][], view?: number[], axes?: string[], classNames?: string[], editable?: boolean, limit?: number}} scene
    */
   setScene(scene) {
     const next = { ...this.scene, ...Object.fromEntries(Object.entries(scene).filter(([, value]) => value !== undefined)) };
     next.view = properView(next.view);
     if (JSON.stringify(next.view) !== JSON.stringify(this.scene.view)) this.zoom = null;
-    if (!next.editable && this.scene.editable) this.tool = "pan";
+    if (!next.editable && this.scene.editable) this.tool = this.onPlace ? "pick" : "pan";
     if (next.editable && !this.scene.editable) this.tool = "draw";
     this.scene = next;
     if (scene.points && JSON.stringify(scene.points) !== JSON.stringify(this.points)) this.#adopt(scene.points);
@@ -106,12 +117,36 @@ class Board {
   }
 
   #adopt(points) {
+    const present = this.items.length;
+    if (present && points.length > present && JSON.stringify(points.slice(0, present)) === JSON.stringify(this.points)) {
+      this.beginEdit();
+      this.items.push(...points.slice(present).map(([x, y, label]) => this.#item(x, y, label ?? 0)));
+      this.endEdit();
+      return;
+    }
     this.items = points.map(([x, y, label]) => this.#item(x, y, label ?? 0));
     this.past = [];
     this.future = [];
     this.before = null;
     this.hovered = null;
     this.touched = null;
+  }
+
+  /** What can be undone and redone, for another Board on which the same points are drawn. */
+  get history() {
+    return { points: this.points, ids: this.ids, past: this.past, future: this.future };
+  }
+
+  /** Take up the history of another Board, if its points are those of this one. */
+  takeUp({ points, ids, past, future }) {
+    if (JSON.stringify(points) !== JSON.stringify(this.points)) return;
+    const known = new Map(ids.map((id, k) => [id, this.items[k].id]));
+    const renamed = (item) => {
+      if (!known.has(item.id)) known.set(item.id, this.nextId++);
+      return { ...item, id: known.get(item.id) };
+    };
+    [this.past, this.future] = [past, future].map((snapshots) => snapshots.map((items) => items.map(renamed)));
+    this.#sync();
   }
 
   /** Set the decision function, or null to show none. */
@@ -132,11 +167,13 @@ class Board {
     this.legend.update(this);
   }
 
-  /** Set which points (of those with these ids, as for setStatus) are drawn hollow. */
-  setHollow(flags, ids = null) {
+  /** Set which points (of those with these ids, as for setStatus) are drawn hollow, and what the legend says of them. */
+  setHollow(flags, means = "", ids = null) {
+    this.hollowMeans = means;
     const known = new Map((ids ?? this.ids).map((id, k) => [id, Boolean(flags?.[k])]));
     for (const item of this.items) item.hollow = known.get(item.id) ?? item.hollow;
     this.#invalidate();
+    this.legend.update(this);
   }
 
   /** Show the points of another Board, with its history, tool, class and zoom: both are then one sheet. */
@@ -156,6 +193,12 @@ class Board {
   /** Set a size between 0 and 1 for each point (a multiplier over its bound), drawn as a halo. */
   setSizes(sizes) {
     this.items.forEach((item, k) => { item.size = sizes?.[k] ?? 0; });
+    this.#invalidate();
+  }
+
+  /** Set how solid each point is drawn, from 0 to 1; null for all of them fully. */
+  setOpacities(opacities) {
+    this.items.forEach((item, k) => { item.opacity = opacities?.[k] ?? 1; });
     this.#invalidate();
   }
 
@@ -192,7 +235,8 @@ class Board {
 
   setClass(label) {
     this.activeClass = label;
-    if (this.tool === "erase" || this.tool === "pan") this.tool = "draw";
+    if (this.onPlace) this.tool = "place";
+    else if (this.tool === "erase" || this.tool === "pan") this.tool = "draw";
     this.#sync();
   }
 
@@ -223,6 +267,11 @@ class Board {
   /** True while a pointer is drawing, moving, erasing or panning. */
   get busy() {
     return this.gestures.busy;
+  }
+
+  /** Whether points can be added, here or by who watches. */
+  get draws() {
+    return this.scene.editable || this.onPlace !== null;
   }
 
   /** The visible range [x0, x1, y0, y1]. */
@@ -342,12 +391,15 @@ class Board {
       this.setMessage(`The Board holds ${this.scene.limit} points: remove some to draw more.`);
       return null;
     }
-    const label = this.scene.task === "regression" ? 0 : this.activeClass;
-    const item = this.#item(...this.#rounded(at), label);
+    const item = this.#item(...this.#rounded(at), this.#label());
     this.items.push(item);
     this.touch(item);
     this.#changed();
     return item;
+  }
+
+  #label() {
+    return this.scene.task === "regression" ? 0 : this.activeClass;
   }
 
   movePoint(item, at) {
@@ -379,6 +431,16 @@ class Board {
     this.#changed();
   }
 
+  /** A click on a Board that is not editable. */
+  pick(at, reach) {
+    if (this.tool === "place") {
+      if (this.inFrame(at)) this.onPlace([...this.#rounded(at), this.#label()]);
+      return;
+    }
+    const item = this.pointAt(at, reach);
+    if (item) this.onPick?.(this.items.indexOf(item));
+  }
+
   /** Remember the point that Delete removes when the pointer is over none. */
   touch(item) {
     this.touched = item;
@@ -394,7 +456,7 @@ class Board {
   }
 
   #travel(from, to) {
-    if (!from.length || this.busy || !this.scene.editable) return;
+    if (!from.length || this.busy || !this.draws) return;
     to.push(this.#snapshot());
     this.#restore(from.pop());
   }
@@ -490,30 +552,39 @@ class Board {
 
   /** The brushes work on places, not on the point under the pointer. */
   #marksHovered() {
-    return this.tool === "draw" || this.tool === "pan";
+    return this.tool === "draw" || this.tool === "pan" || this.tool === "pick";
   }
 
   #key(event) {
+    if (event.defaultPrevented || event.altKey || !this.draws) return; // another Board of the same points has done it
     const focused = this.root.contains(this.root.getRootNode().activeElement);
-    if (!(this.over || focused) || typesText(event) || event.altKey || !this.scene.editable) return;
-    if (this.#act(event)) {
+    const meant = (this.over || focused) && !typesText(event) && this.#act(event);
+    if (meant || (!editsText(event) && this.#travelBy(event))) {
       event.preventDefault();
       event.stopPropagation();
     }
   }
 
-  /** Do what a key means; false when it means nothing here. */
+  /** Undo or redo, wherever on the page the focus is; false for other keys. */
+  #travelBy(event) {
+    const key = event.key.toLowerCase();
+    if (!(event.ctrlKey || event.metaKey) || (key !== "z" && key !== "y")) return false;
+    if (key === "y" || event.shiftKey) this.redo();
+    else this.undo();
+    return true;
+  }
+
+  /** Do what a key means on the Board; false when it means nothing here. */
   #act(event) {
     const key = event.key.toLowerCase();
-    if (event.ctrlKey || event.metaKey) {
-      if (key === "z") event.shiftKey ? this.redo() : this.undo();
-      else if (key === "y") this.redo();
-      else return false;
+    if (event.ctrlKey || event.metaKey) return false;
+    const label = Number(key) - 1;
+    if (key.length === 1 && label >= 0 && label < CLASS_STYLES.length) {
+      this.setClass(label);
       return true;
     }
-    const label = Number(key) - 1;
-    if (key.length === 1 && label >= 0 && label < CLASS_STYLES.length) this.setClass(label);
-    else if (key === "delete" || key === "backspace") this.#deleteOne();
+    if (!this.scene.editable) return false;
+    if (key === "delete" || key === "backspace") this.#deleteOne();
     else return false;
     return true;
   }
@@ -642,7 +713,7 @@ class Board {
   }
 
   #showMessage() {
-    const invitation = this.scene.editable && !this.items.length ? "Click anywhere to draw the first point." : "";
+    const invitation = this.scene.editable && !this.items.length ? `${isTouched() ? "Tap" : "Click"} anywhere to draw the first point.` : "";
     const text = this.message ?? invitation;
     if (this.note.textContent !== text) this.note.textContent = text;
     this.note.hidden = text === "";

@@ -111,7 +111,7 @@ class Compare {
   }
 
   get lead() {
-    return this.panels[0].board;
+    return this.panels[0]?.board;
   }
 
   get points() {
@@ -150,7 +150,7 @@ class Compare {
     const anyBest = meta.panels.some(({ numbers }) => numbers.some(({ best }) => best));
     this.lead.setLegendItems(anyBest ? [["best", "fewest held-out errors"]] : []);
     for (const board of this.boards) {
-      board.setHollow(meta.held, fresh ? null : ids);
+      board.setHollow(meta.held, "held out: not trained on", fresh ? null : ids);
       board.redraw();
     }
     this.busy = false;

@@ -99,6 +99,7 @@ class GeometryView {
     this.meta = null;
     this.rows = new Map(); // id of a point -> its number in Python's lists
     this.wanted = 1;
+    this.untold = false; // whether Python has yet to hear of this.wanted
     this.pythonMu = null;
     this.state = null;
     this.hint = ""; // one sentence about what was typed
@@ -149,8 +150,10 @@ class GeometryView {
     });
     this.slider.addEventListener("change", () => {
       this.find(".geometry-words").setAttribute("aria-live", "polite");
-      this.onMu(this.wanted);
+      this.#tell();
     });
+    // Dragged back to where it stood, a slider has not changed.
+    for (const end of ["pointerup", "pointercancel"]) this.slider.addEventListener(end, () => this.untold && this.#tell());
     this.tick.addEventListener("click", () => this.choose(this.meta.critical));
     this.muInput.addEventListener("change", () => this.#typed(this.muInput.value, (mu) => mu));
     this.nuInput.addEventListener("change", () => this.#typed(this.nuInput.value, (nu) => 2 / (nu * this.samples)));
@@ -178,7 +181,8 @@ class GeometryView {
     this.revision = meta.revision;
     this.meta = meta.geometry ?? null;
     this.rows = new Map((ids ?? this.board.ids).map((id, row) => [id, row]));
-    if (this.meta && settled && this.meta.mu !== this.pythonMu) {
+    // An answer about the mu before must not take the slider out of the hand.
+    if (this.meta && settled && !this.untold && this.meta.mu !== this.pythonMu) {
       this.pythonMu = this.meta.mu;
       this.wanted = this.meta.wanted ?? this.meta.mu;
     }
@@ -223,8 +227,14 @@ class GeometryView {
     this.wanted = mu;
     this.hint = "";
     this.current = false;
+    this.untold = true;
     this.#schedule();
-    if (tell) this.onMu(mu);
+    if (tell) this.#tell();
+  }
+
+  #tell() {
+    this.untold = false;
+    this.onMu(this.wanted);
   }
 
   #schedule() {

@@ -57,7 +57,7 @@ class Gestures {
     const { board } = this;
     if (event.button === 2) return board.removeAt(at, this.#reach(event));
     if (event.button === 1 || board.tool === "pan" || !board.scene.editable) {
-      this.gesture = { kind: "pan", last: at };
+      this.gesture = { kind: "pan", last: at, start: at, moved: false };
       return undefined;
     }
     if (!board.inFrame(at)) return undefined;
@@ -127,6 +127,8 @@ class Gestures {
 
   #pan(at) {
     const { gesture, board } = this;
+    gesture.moved ||= Math.hypot(at[0] - gesture.start[0], at[1] - gesture.start[1]) > CLICK_SLACK;
+    if (!gesture.moved && board.onPick) return; // it may become a click on a point
     board.panBy(at[0] - gesture.last[0], at[1] - gesture.last[1]);
     gesture.last = at;
   }
@@ -146,6 +148,7 @@ class Gestures {
     if (!gesture || (gesture.kind === "pinch" && this.pointers.size > 0)) return;
     // A click beside the middle of a point means a new point, not the old one.
     if (gesture.kind === "drag" && gesture.existed && !gesture.moved) this.#clickOnPoint(gesture);
+    if (gesture.kind === "pan" && !gesture.moved && !board.scene.editable) board.pick(gesture.start, this.#reach(event));
     this.#end();
     board.endEdit();
     if (event.pointerType === "touch") board.hover(null);

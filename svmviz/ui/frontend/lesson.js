@@ -282,13 +282,14 @@ class MultiplierChart extends SampleChart {
     this.paintBound(ctx, style, axes);
     axes.clipped(ctx, () => this.paintStems(ctx, style, axes), 8);
     if (replay.pair) this.paintMove(ctx, style, axes, replay.pair);
-    if (replay.jump) axes.clipped(ctx, () => paintJumpStems(ctx, style, this, replay.jump), 12);
+    const moves = replay.jump ?? replay.event?.moves;
+    if (moves) axes.clipped(ctx, () => paintJumpStems(ctx, style, this, moves), 12);
   }
 
   paintBound(ctx, style, axes) {
     const replay = this.replay;
     const { left, right, top } = axes.box;
-    const bound = replay.bound(0);
+    const bound = replay.ceiling;
     ctx.strokeStyle = style.muted;
     ctx.lineWidth = 1.25;
     strokeSegment(ctx, left, axes.y.at(0), right, axes.y.at(0));
@@ -356,8 +357,9 @@ class MultiplierChart extends SampleChart {
 
   /** Where the next step takes a signed multiplier; undefined where it does not move it. */
   after(d) {
-    const { pair, jump } = this.replay;
-    if (jump) return jump.after[jump.indices.indexOf(d)];
+    const { pair, jump, event } = this.replay;
+    const moves = jump ?? event?.moves;
+    if (moves) return moves.after[moves.indices.indexOf(d)];
     if (d === pair?.i) return pair.z_i_after;
     return d === pair?.j ? pair.z_j_after : undefined;
   }

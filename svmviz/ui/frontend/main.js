@@ -94,6 +94,7 @@ class Stage {
     this.gate = new EditGate(send, meta.ack ?? 0, onSilence);
     const gate = (name) => new EditGate((value) => this.component.setStateValue(name, value), meta[`${name}_ack`] ?? 0, onSilence);
     [this.muGate, this.weightGate] = [gate("mu"), gate("weights")];
+    [this.valueGate, this.askGate] = [gate("value"), gate("ask")];
     const onEdit = (points) => this.#edited(points);
     if (meta.mode === "player") {
       const onStep = (position) => this.component.setStateValue("position", position);
@@ -102,14 +103,22 @@ class Stage {
       const onMu = (mu) => this.muGate.push({ mu });
       const onWeights = (weights) => this.weightGate.push({ weights });
       this.view = new GeometryView(this.root, { onEdit, onMu, onWeights });
+    } else if (meta.mode === "unlearn") {
+      this.view = new Unlearn(this.root, { onEdit, onAsk: (ask) => this.askGate.push({ ...ask, revision: this.revision }) });
     } else if (meta.mode === "compare") {
       this.view = new Compare(this.root, { onEdit });
+    } else if (meta.mode === "slide") {
+      const [onValue, onAsk] = [this.valueGate, this.askGate].map((to) => (value) => to.push(value));
+      this.view = new SlideView(this.root, { onEdit, onValue, onAsk });
     } else {
       this.view = new Board(this.root, { onEdit });
     }
     this.root.addEventListener("pointerenter", releaseFocus);
     // Read-only, for tests.
     Object.defineProperty(this.root, "svmviz", { value: this.view, configurable: true });
+    const gates = [this.gate, this.muGate, this.weightGate, this.valueGate, this.askGate];
+    const isUnanswered = () => gates.some(({ unanswered }) => unanswered !== null);
+    Object.defineProperty(this.root, "unanswered", { get: isUnanswered, configurable: true });
   }
 
   #say(sentence) {
@@ -137,17 +146,23 @@ class Stage {
     this.gate.acknowledge(meta.ack ?? 0);
     this.muGate.acknowledge(meta.mu_ack ?? 0);
     this.weightGate.acknowledge(meta.weights_ack ?? 0);
+    this.valueGate.acknowledge(meta.value_ack ?? 0);
+    this.askGate.acknowledge(meta.ask_ack ?? 0);
     if (this.mode === "player") this.view.update({ meta, steps, fresh });
+    else if (this.mode === "unlearn") this.view.update({ meta, steps, fresh, settled: this.askGate.unanswered === null, current: this.gate.unanswered === null });
     else if (this.mode === "compare") this.#updateCompare(meta, fresh);
     else this.#updateBoard(meta, fresh);
-    if (first) this.#adoptUnsent(meta);
+    if (first) {
+      this.#adoptUnsent(meta);
+      this.#takeUpHistory(meta);
+    }
     this.root.dataset.revision = String(meta.revision);
     this.root.dataset.ack = String(meta.ack ?? 0);
   }
 
   #updateBoard(meta, fresh) {
     const board = this.view.board ?? this.view;
-    const answered = meta.model?.for ?? meta.geometry?.for ?? meta.ack ?? 0;
+    const answered = meta.model?.for ?? meta.geometry?.for ?? meta.path?.for ?? meta.ack ?? 0;
     const scene = { axes: meta.axes, classNames: meta.classes, editable: meta.editable ?? true, limit: meta.limit };
     if (fresh) Object.assign(scene, { task: meta.task, points: meta.points, view: meta.view });
     board.setScene(scene);
@@ -156,6 +171,7 @@ class Stage {
     this.#updateModel(meta, board);
     board.setMessage(meta.message);
     if (this.mode === "geometry") this.view.update({ meta, ids, ...this.#settled() });
+    if (this.mode === "slide") this.view.update({ meta, ids: this.sent.get(meta.path?.for) ?? null, settled: this.askGate.unanswered === null });
     board.redraw();
     this.#forget(answered);
     this.root.dataset.modelSeq = String(answered);
@@ -197,6 +213,18 @@ class Stage {
     this.#edited(unsent.points);
   }
 
+  /** What can be undone belongs to the points, not to the page: the Board of the page before has left it. */
+  #takeUpHistory({ revision }) {
+    const left = window.svmvizHistory;
+    delete window.svmvizHistory;
+    if (left?.revision === revision) this.sheet.takeUp(left.history);
+  }
+
+  /** The Board on which the points are drawn. */
+  get sheet() {
+    return this.view.lead ?? this.view.board ?? this.view;
+  }
+
   /** Say that something went wrong, without a stack trace; the developer's console has it. */
   fail(error) {
     console.error(error);
@@ -207,10 +235,13 @@ class Stage {
 
   destroy() {
     const unsent = this.gate.unanswered;
+    window.svmvizHistory = { revision: this.revision, history: this.sheet.history };
     if (unsent) window.svmvizUnsent = { revision: unsent.revision, points: unsent.points, time: Date.now() };
     this.gate.reset();
     this.muGate.reset();
     this.weightGate.reset();
+    this.valueGate.reset();
+    this.askGate.reset();
     this.view.destroy();
   }
 }
@@ -240,9 +271,8 @@ function stage(component) {
 }
 
 /** The code's own component shows nothing: it leaves the stage where loader.js finds it. */
-export default function provide({ parentElement }) {
-  const place = parentElement.host.closest('[data-testid="stElementContainer"]');
-  if (place) place.style.display = "none"; // otherwise the page has an empty row there
+export default function provide(component) {
+  hideRow(component);
   if (window.svmvizStage) return;
   window.svmvizStage = stage;
   window.dispatchEvent(new Event("svmviz-stage"));

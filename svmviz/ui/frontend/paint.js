@@ -103,7 +103,9 @@ function drawPoints(ctx, points, options) {
     }
     const size = point === hovered ? radius + 1.5 : radius;
     const sprite = markSprite(style.shape, colour, size, point.status, radius + 5, look, point.hollow);
+    ctx.globalAlpha = point.opacity ?? 1;
     drawSprite(ctx, sprite, x, y);
+    ctx.globalAlpha = 1;
   }
 }
 

@@ -1,18 +1,6 @@
 // The Player: plays a recorded trace forward and back, beside the Board.
 
-const PLAYER_SPEEDS = { least: 0.5, most: 1000, start: 2 };
-const PLAYER_ICONS = {
-  first: "M4 4h2.5v12H4zM16 4v12L7.5 10z",
-  back: "M14 4v12L5 10z",
-  play: "M5 3.5v13L17 10z",
-  pause: "M5 4h3.5v12H5zM11.5 4H15v12h-3.5z",
-  next: "M6 4v12l9-6z",
-  last: "M13.5 4H16v12h-2.5zM4 4v12l8.5-6z",
-};
-
-function playerIcon(name) {
-  return `<svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><path d="${PLAYER_ICONS[name]}" fill="currentColor"/></svg>`;
-}
+const PLAYER_SPEEDS = { least: 0.5, most: 1000, start: 2, unit: "/s" };
 
 const PLAYER_MARKUP = `
   <div class="player-stage">
@@ -26,18 +14,12 @@ const PLAYER_MARKUP = `
     <div class="player-list" tabindex="0" role="listbox" aria-label="Steps"><div class="player-rows" role="presentation"></div></div>
   </div>
   <div class="player-bar" role="group" aria-label="Player">
-    <div class="player-buttons">
-      <button type="button" data-act="first" title="To the start (Home)" aria-label="To the start">${playerIcon("first")}</button>
-      <button type="button" data-act="back" title="One step back (←)" aria-label="One step back">${playerIcon("back")}</button>
-      <button type="button" data-act="play" class="player-play" title="Play or pause (space)" aria-label="Play">${playerIcon("play")}</button>
-      <button type="button" data-act="next" title="One step (→)" aria-label="One step">${playerIcon("next")}</button>
-      <button type="button" data-act="last" title="To the end (End)" aria-label="To the end">${playerIcon("last")}</button>
-    </div>
+    ${transportButtons("One step back", "One step")}
     <input class="player-scrub" type="range" min="0" max="0" step="1" value="0" aria-label="Position in the run">
     <output class="player-count"></output>
   </div>
   <div class="player-extra">
-    <label class="player-speed" title="Speed (↑ ↓)">speed <input type="range" min="0" max="100" step="1" aria-label="Speed in steps a second"><output></output></label>
+    ${transportSpeed("Speed in steps a second")}
     <label class="player-goto">go to step <input type="number" min="1" step="1" inputmode="numeric" aria-label="Go to step"></label>
   </div>`;
 
@@ -56,7 +38,6 @@ class Player {
     this.playing = false;
     this.stale = false;
     this.hovered = null;
-    this.speed = PLAYER_SPEEDS.start;
     this.frames = [];
     this.wordsAt = 0;
     this.scheduled = 0;
@@ -70,7 +51,6 @@ class Player {
     this.buildCharts();
     this.steps = new StepList(this.find(".player-list"), (position) => this.jump(position));
     this.listen();
-    this.showSpeed();
   }
 
   find(selector) {
@@ -80,23 +60,40 @@ class Player {
   build() {
     this.host.innerHTML = `<div class="player-root"><div class="player" data-position="0" data-steps="0" data-playing="false" data-fps="0" data-show="charts">${PLAYER_MARKUP}</div></div>`;
     this.root = this.host.querySelector(".player");
-    this.scrub = this.find(".player-scrub");
-    this.count = this.find(".player-count");
     this.goto = this.find(".player-goto input");
-    this.speedInput = this.find(".player-speed input");
-    this.playButton = this.find("[data-act=play]");
+    this.transport = new Transport(this.root, {
+      slider: this.find(".player-scrub"),
+      speeds: PLAYER_SPEEDS,
+      acts: {
+        first: () => this.jump(0),
+        back: () => this.jump(this.position - 1),
+        play: () => this.toggle(),
+        next: () => this.jump(this.position + 1),
+        last: () => this.jump(this.last),
+      },
+      onScrub: (position) => {
+        this.pause(false);
+        this.seek(position);
+      },
+      onScrubbed: () => this.report(),
+    });
   }
 
-  buildCharts() {
+  /** The charts of a run, or of a walk. */
+  buildCharts(isWalk = false) {
+    if (this.charts && this.isWalk === isWalk) return;
+    this.isWalk = isWalk;
+    this.charts?.forEach((chart) => chart.destroy());
     const [pair, violations, multipliers, progress] = this.find(".player-charts").children;
     const zoom = new Zoom();
     const redraw = () => this.charts.forEach((chart) => chart.draw());
     const linked = { zoom, onZoom: redraw, onHover: (sample) => this.highlight(sample) };
+    const scrubbed = { onSeek: (k) => this.seek(k), onSeekEnd: () => this.report() };
     this.charts = [
-      new PairChart(pair),
+      isWalk ? new WalkEventChart(pair) : new PairChart(pair),
       new ViolationChart(violations, linked),
       new MultiplierChart(multipliers, linked),
-      new ProgressChart(progress, { onSeek: (k) => this.seek(k), onSeekEnd: () => this.report() }),
+      isWalk ? new WalkProgressChart(progress, scrubbed) : new ProgressChart(progress, scrubbed),
     ];
   }
 
@@ -145,7 +142,8 @@ class Player {
     const atEnd = this.replay !== null && this.replay.length > 0 && this.position === this.replay.length;
     this.samples = trace.points ?? meta.points;
     const labels = this.samples.map((point) => point[2] ?? 0);
-    this.replay = new Replay(trace, steps, model.kernel, model.centres, labels, meta.task === "regression", model.owners);
+    this.buildCharts(Boolean(trace.walk));
+    this.replay = replayOf(trace, steps, model.kernel, model.centres, labels, meta.task === "regression", model.owners);
     const first = this.begun ? 0 : trace.position ?? 0;
     this.begun = true;
     this.traceId = trace.id;
@@ -153,10 +151,11 @@ class Player {
     this.pause(false);
     this.position = Math.min(atEnd ? this.replay.length : first, this.replay.length);
     for (const chart of this.charts) {
+      chart.setStyle(this.style);
       chart.replay = this.replay;
       chart.hovered = null;
     }
-    this.charts[3].zoom.reset();
+    this.charts[3].zoom?.reset();
     this.steps.setReplay(this.replay);
     this.travel.setReplay(this.replay, meta, this.samples);
   }
@@ -215,15 +214,14 @@ class Player {
     this.playing = true;
     this.due = 0;
     this.frames = [];
-    this.clock = null;
     this.showTransport();
-    this.ticking = requestAnimationFrame((now) => this.tick(now));
+    this.transport.run((elapsed, now) => this.tick(elapsed, now));
   }
 
   pause(report = true) {
     if (!this.playing) return;
     this.playing = false;
-    cancelAnimationFrame(this.ticking);
+    this.transport.stop();
     this.showTransport();
     this.showWords();
     this.steps.show(this.position);
@@ -235,12 +233,9 @@ class Player {
     else this.play();
   }
 
-  tick(now) {
-    if (!this.playing) return;
-    const elapsed = this.clock === null ? 0 : Math.min(250, now - this.clock);
-    this.clock = now;
+  tick(elapsed, now) {
     this.countFrame(now);
-    this.due += (elapsed * this.speed) / 1000;
+    this.due += (elapsed * this.transport.speed) / 1000;
     const whole = Math.floor(this.due + 1e-9);
     this.due -= whole;
     if (whole > 0) {
@@ -248,7 +243,6 @@ class Player {
       this.render();
     }
     if (this.position >= this.last) this.pause();
-    else this.ticking = requestAnimationFrame((then) => this.tick(then));
   }
 
   /** Frames in the last second, for the tests. */
@@ -288,7 +282,7 @@ class Player {
   showOnBoard() {
     const { replay, meta } = this;
     const { model } = meta;
-    const picture = model.regions === false ? null : readModel(replay, model);
+    const picture = model.regions === false ? null : readModel(replay, replay.modelHere(model));
     const lines = model.machine === "ad_svm" && model.owners.length > 2 ? [`boundary: ${model.parameters.nearest ? "nearest" : "own rule"}`] : undefined;
     this.board.setModel(picture && { kernel: model.kernel, centres: replay.centres, lines, ...picture });
     const status = replay.status();
@@ -309,7 +303,7 @@ class Player {
     const { replay } = this;
     const [head, text] = this.find(".player-why").children;
     const sentence = replay ? replay.sentence() : this.meta?.message ?? "";
-    const number = sentence.match(/^Step \d+ of \d+:/)?.[0] ?? "";
+    const number = sentence.match(/^(Step|Event) \d+ of \d+[^:]*:/)?.[0] ?? "";
     head.textContent = number;
     text.textContent = sentence.slice(number.length).trim();
   }
@@ -326,26 +320,12 @@ class Player {
   showTransport() {
     const { replay, playing } = this;
     this.showNumbers();
-    this.scrub.max = this.last;
-    this.scrub.value = this.position;
-    this.scrub.style.setProperty("--done", `${this.last ? (100 * this.position) / this.last : 0}%`);
-    const text = !replay ? "no steps" : this.position < this.last ? `step ${this.position + 1} of ${this.last}` : `end, ${this.last} step${this.last === 1 ? "" : "s"}`;
-    this.count.textContent = text;
-    this.scrub.setAttribute("aria-valuetext", text);
+    const what = replay?.walk ? "event" : "step";
+    const text = !replay ? "no steps" : this.position < this.last ? `${what} ${this.position + 1} of ${this.last}` : `end, ${countOf(this.last, what)}`;
+    this.transport.show({ value: this.position, most: this.last, text, isPlaying: playing });
     this.goto.max = this.last;
     this.goto.placeholder = String(Math.min(this.position + 1, this.last));
     this.find(".player-why").setAttribute("aria-live", playing ? "off" : "polite");
-    const wanted = playing ? "pause" : "play";
-    if (this.playButton.dataset.icon !== wanted) {
-      this.playButton.dataset.icon = wanted;
-      this.playButton.innerHTML = playerIcon(wanted);
-      this.playButton.setAttribute("aria-label", playing ? "Pause" : "Play");
-    }
-    this.find("[data-act=first]").disabled = this.position === 0;
-    this.find("[data-act=back]").disabled = this.position === 0;
-    this.find("[data-act=next]").disabled = this.position >= this.last;
-    this.find("[data-act=last]").disabled = this.position >= this.last;
-    this.playButton.disabled = this.last === 0;
   }
 
   /** Rings, names and arrows of what moves, on top of the Board. */
@@ -357,6 +337,7 @@ class Player {
     const place = (d) => toPixel(...this.pointOf(replay.dual.sample[d]));
     if (pair) paintPairOnBoard(ctx, style, frame, replay, pair, place(pair.i), place(pair.j));
     if (jump) paintJumpOnBoard(ctx, style, frame, replay, jump, place);
+    if (replay.walk) paintWalkOnBoard(ctx, this.board, style, replay, place);
   }
 
   /** Where a sample lies on the Board: in regression its target is the second coordinate. */
@@ -380,42 +361,18 @@ class Player {
 
   listen() {
     this.root.addEventListener("click", (event) => this.clicked(event));
-    this.scrub.addEventListener("input", () => {
-      this.pause(false);
-      this.seek(Number(this.scrub.value));
-    });
-    this.scrub.addEventListener("change", () => this.report());
-    this.speedInput.addEventListener("input", () => this.setSpeed(speedAt(Number(this.speedInput.value))));
     this.goto.addEventListener("change", () => this.goToStep());
     this.goto.addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.goto.blur();
     });
-    // A slider that was moved with the mouse gives the arrow keys back to the player.
-    for (const slider of [this.scrub, this.speedInput]) slider.addEventListener("pointerup", () => slider.blur());
-    this.root.addEventListener("pointerenter", () => { this.under = true; });
-    this.root.addEventListener("pointerleave", () => { this.under = false; });
-    this.onKey = (event) => this.key(event);
-    document.addEventListener("keydown", this.onKey);
   }
 
   clicked(event) {
     const button = event.target.closest("button");
     if (!button || !this.root.contains(button)) return;
-    const { act, show } = button.dataset;
-    if (act) this.act(act);
+    const { show } = button.dataset;
     if (show) this.show(show);
-    if ((act || show) && event.detail > 0) button.blur();
-  }
-
-  act(name) {
-    const actions = {
-      first: () => this.jump(0),
-      back: () => this.jump(this.position - 1),
-      play: () => this.toggle(),
-      next: () => this.jump(this.position + 1),
-      last: () => this.jump(this.last),
-    };
-    actions[name]();
+    if (show && event.detail > 0) button.blur();
   }
 
   /** Charts or the list of steps, where there is no room for both. */
@@ -434,52 +391,13 @@ class Player {
   }
 
   setSpeed(speed) {
-    this.speed = Math.min(PLAYER_SPEEDS.most, Math.max(PLAYER_SPEEDS.least, speed));
-    this.showSpeed();
-  }
-
-  showSpeed() {
-    this.speedInput.value = sliderAt(this.speed);
-    this.speedInput.style.setProperty("--done", `${sliderAt(this.speed)}%`);
-    this.find(".player-speed output").textContent = `${readableNumber(this.speed, 2)}/s`;
-    this.root.dataset.speed = this.speed;
-  }
-
-  key(event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !this.hearsKeys(event)) return;
-    const actions = {
-      " ": () => this.toggle(),
-      ArrowRight: () => this.jump(this.position + 1),
-      ArrowLeft: () => this.jump(this.position - 1),
-      Home: () => this.jump(0),
-      End: () => this.jump(this.last),
-      ArrowUp: () => this.setSpeed(this.speed * 1.5),
-      ArrowDown: () => this.setSpeed(this.speed / 1.5),
-    };
-    if (event.composedPath().includes(this.steps.host)) {
-      actions.ArrowUp = actions.ArrowLeft;
-      actions.ArrowDown = actions.ArrowRight;
-    }
-    if (!actions[event.key]) return;
-    event.preventDefault();
-    actions[event.key]();
-  }
-
-  /** Keys count unless something else on the page has a use for them. */
-  hearsKeys(event) {
-    if (!this.root.isConnected) return false;
-    const target = event.composedPath()[0];
-    if (!(target instanceof Element)) return true;
-    if (target.matches("input[type=checkbox]")) return event.key !== " "; // the others mean nothing to a switch
-    if (target.closest("input, textarea, select, [contenteditable=true], [role=slider], [role=combobox], [role=dialog]")) return false;
-    if (this.root.contains(target)) return !(event.key === " " && target.matches("button"));
-    return this.under || !target.closest("a, button, summary, [role=button], [role=menu], [role=option]");
+    this.transport.setSpeed(speed);
   }
 
   destroy() {
     this.pause(false);
     cancelAnimationFrame(this.scheduled);
-    document.removeEventListener("keydown", this.onKey);
+    this.transport.destroy();
     for (const chart of this.charts) chart.destroy();
     this.steps.destroy();
     this.travel.destroy();
@@ -495,15 +413,4 @@ function sceneOf(meta, fresh) {
 
 function samePoints(some, others) {
   return some.length === others.length && some.every((point, k) => point.every((value, axis) => value === others[k][axis]));
-}
-
-/** Position of the speed slider (0..100) as steps a second, and back: logarithmic. */
-function speedAt(slider) {
-  const { least, most } = PLAYER_SPEEDS;
-  return Number((least * (most / least) ** (slider / 100)).toPrecision(2));
-}
-
-function sliderAt(speed) {
-  const { least, most } = PLAYER_SPEEDS;
-  return Math.round((100 * Math.log(speed / least)) / Math.log(most / least));
 }

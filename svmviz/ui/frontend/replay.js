@@ -25,7 +25,7 @@ class Replay {
   constructor(trace, table, kernel, centres, labels, regression, owners = null) {
     Object.assign(this, { trace, centres, labels, regression, owners });
     this.columns = readColumns(table);
-    this.length = this.columns.i ? this.columns.i.length : 0;
+    this.length = Object.values(this.columns)[0]?.length ?? 0;
     this.jumps = new Map((trace.jumps ?? []).map((jump) => [jump.position, jump]));
     const dual = trace.dual;
     this.dual = dual;
@@ -40,6 +40,21 @@ class Replay {
     this.history();
     this.measure();
     this.seek(0);
+  }
+
+  /** What is walked: of a run nothing. */
+  get walk() {
+    return null;
+  }
+
+  /** The bound that the chart of the multipliers has a line for. */
+  get ceiling() {
+    return this.bound(0);
+  }
+
+  /** The model as it is here, see readers.js. */
+  modelHere(model) {
+    return model;
   }
 
   /** The bound of the multiplier |z| of a dual index (Infinity where there is none). */
@@ -143,11 +158,23 @@ class Replay {
     this.thresholds = this.computeThresholds();
   }
 
-  /** The multiplier of a group: the middle of its thresholds; the finite one where one is infinite, as in Python. */
+  /**
+   * The multiplier of a group: what the walk says where one of it is free; otherwise the middle of its thresholds, the
+   * finite one where one is infinite, as in Python.
+   */
   groupMiddle(group) {
+    if (this.nu && this.hasFree(group)) return this.nu[group];
     const { lowestRise, highestFall } = this.groupThresholds(group);
     const ends = [lowestRise, highestFall].filter(Number.isFinite);
     return ends.reduce((sum, end) => sum + end / ends.length, 0);
+  }
+
+  /** Whether a multiplier of a group may go both ways. */
+  hasFree(group) {
+    for (let d = 0; d < this.size; d += 1) {
+      if (this.dual.group[d] === group && this.mayRise(d) && this.mayFall(d)) return true;
+    }
+    return false;
   }
 
   /** The bias of a machine of one group. */

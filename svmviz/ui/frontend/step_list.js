@@ -62,10 +62,14 @@ class StepList {
       row.classList.remove("player-newton");
       number.textContent = "end";
       pair.textContent = replay.trace.status ?? "";
-      result.textContent = `gap ${replay.gapText(position, 2)}`;
+      result.textContent = replay.walk ? replay.placeText(replay.values[position]) : `gap ${replay.gapText(position, 2)}`;
       return;
     }
     number.textContent = position + 1;
+    if (replay.walk) {
+      this.fillEvent(row, position);
+      return;
+    }
     const jump = replay.jumps.get(position);
     row.classList.toggle("player-newton", jump !== undefined);
     if (jump) {
@@ -76,6 +80,16 @@ class StepList {
     const step = replay.stepAt(position);
     pair.textContent = `↑${replay.name(step.i)} ↓${replay.name(step.j)}`;
     result.textContent = `t ${readableNumber(step.step, 2)}, ${shortStop(replay, step)}`;
+  }
+
+  /** An event of a walk: who, what, and where. */
+  fillEvent(row, position) {
+    const { replay } = this;
+    const [, who, where] = row.children;
+    row.classList.remove("player-newton");
+    const d = replay.columns.dual_index[position];
+    who.textContent = d < 0 ? replay.eventText(position) : `${replay.name(d)} ${replay.eventText(position)}`;
+    where.textContent = replay.placeText(replay.values[position + 1], 3);
   }
 
   destroy() {

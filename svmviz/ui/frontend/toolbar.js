@@ -9,6 +9,13 @@ const BOARD_TOOLS = [
   { id: "pan", name: "Pan", hint: "Drag to move the picture, wheel or two fingers to zoom." },
 ];
 
+/** The tools of a Board that is not drawn on, but that hears of clicks. */
+const PICK_TOOLS = [
+  { id: "pick", name: "Unlearn", hint: "Click a point: it is unlearned.", touchHint: "Tap a point: it is unlearned." },
+  { id: "place", name: "Learn", hint: "Click where a new point shall be: it is learned.",
+    touchHint: "Tap where a new point shall be: it is learned." },
+];
+
 const BOARD_ACTIONS = [
   { id: "undo", name: "Undo", title: "Undo (Ctrl+Z)" },
   { id: "redo", name: "Redo", title: "Redo (Ctrl+Y)" },
@@ -20,6 +27,8 @@ const SURE_CHIPS = 4; // classes that always have a chip
 
 /** Icons as strokes in a 20 x 20 box. */
 const BOARD_ICONS = {
+  pick: "M5 3l10 7-4.5 1 2.5 5-2 1-2.5-5L5 15z",
+  place: "M10 4v12M4 10h12",
   draw: "M4 16l1-4 8.5-8.5 3 3L8 15zM11.5 5.5l3 3",
   spray: "M8 9h6v8H8zM9.5 9V6h3v3M5 3.5h.01M3 6h.01M5 8.5h.01M7 5.7h.01",
   erase: "M8.5 16.5l-5-5 8-8 5 5-8 8zM6.5 8.5l5 5M8.5 16.5H17",
@@ -47,6 +56,8 @@ const LEGEND_PICTURES = {
   link: legendPicture('<path d="M4 9h18"/><circle cx="4" cy="9" r="3" fill="currentColor"/><circle cx="22" cy="9" r="3" fill="currentColor"/>'),
   best: legendPicture('<path d="M5 10l5 5L21 3" stroke-width="3"/>'),
   way: legendPicture('<circle cx="5" cy="9" r="3.5"/><path d="M9 9h16" stroke-width="2.5"/>'),
+  leaving: legendPicture('<path d="M13 1.5a7.5 7.5 0 1 1-7.5 7.5" stroke-width="3"/>'),
+  flips: legendPicture('<path d="M5 3l16 12M21 3L5 15" stroke-width="3"/>'),
   hollow: legendPicture('<circle cx="13" cy="9" r="5"/>'),
   free: legendPicture('<circle cx="13" cy="9" r="7.5"/><circle cx="13" cy="9" r="2.5" fill="currentColor" stroke="none"/>'),
   bound: legendPicture('<circle cx="13" cy="9" r="7.5" stroke-dasharray="3.4 2.5"/><circle cx="13" cy="9" r="2.5" fill="currentColor" stroke="none"/>'),
@@ -85,7 +96,8 @@ class Toolbar {
     this.tools.setAttribute("aria-label", "Tool");
     this.actions = element("div", "board-group");
     this.buttons = new Map();
-    for (const tool of BOARD_TOOLS) {
+    this.known = board.onPlace ? PICK_TOOLS : BOARD_TOOLS;
+    for (const tool of this.known) {
       this.#add(this.tools, { ...tool, title: `${tool.name}: ${tool.hint}` }, () => board.setTool(tool.id));
     }
     for (const action of BOARD_ACTIONS) this.#add(this.actions, action, () => board[action.id]());
@@ -115,9 +127,10 @@ class Toolbar {
   #updateButtons() {
     const { board } = this;
     const { editable, task } = board.scene;
-    this.tools.hidden = !editable;
-    for (const id of ["undo", "redo", "clear"]) this.buttons.get(id).hidden = !editable;
-    for (const { id } of BOARD_TOOLS) this.buttons.get(id).setAttribute("aria-pressed", String(board.tool === id));
+    this.tools.hidden = !board.draws;
+    for (const id of ["undo", "redo"]) this.buttons.get(id).hidden = !board.draws;
+    this.buttons.get("clear").hidden = !editable;
+    for (const { id } of this.known) this.buttons.get(id).setAttribute("aria-pressed", String(board.tool === id));
     this.buttons.get("undo").disabled = !board.canUndo;
     this.buttons.get("redo").disabled = !board.canRedo;
     this.buttons.get("clear").disabled = board.count === 0;
@@ -126,13 +139,14 @@ class Toolbar {
 
   #updateChips() {
     const { board } = this;
-    const { editable, classNames } = board.scene;
+    const { classNames } = board.scene;
+    const { draws } = board;
     const used = board.usedLabels();
-    const labels = editable ? CLASS_STYLES.map((_, k) => k) : used;
+    const labels = draws ? CLASS_STYLES.map((_, k) => k) : used;
     // Long names need the room of the last classes, as long as these have no points.
     const long = classNames.some((name) => name.length > 2);
     const spare = long ? labels.filter((label) => label >= SURE_CHIPS && !used.includes(label)) : [];
-    const state = JSON.stringify([labels, spare, board.activeClass, classNames, editable, board.look.dark]);
+    const state = JSON.stringify([labels, spare, board.activeClass, classNames, draws, board.look.dark]);
     if (state === this.shownChips) return;
     this.shownChips = state;
     const focused = this.chips.contains(this.root.getRootNode().activeElement);
@@ -143,11 +157,11 @@ class Toolbar {
   #chip(label, isSpare) {
     const { board } = this;
     const name = board.className(label);
-    const chip = element(board.scene.editable ? "button" : "span", "board-chip");
+    const chip = element(board.draws ? "button" : "span", "board-chip");
     chip.classList.toggle("board-chip-spare", isSpare);
     chip.innerHTML = markSvg(label, board.look.dark, 20);
     if (label < board.scene.classNames.length) chip.append(element("span", "board-chip-name", name));
-    if (!board.scene.editable) return chip;
+    if (!board.draws) return chip;
     chip.type = "button";
     chip.dataset.label = label;
     chip.append(element("kbd", "board-key", String(label + 1)));
@@ -159,10 +173,15 @@ class Toolbar {
   }
 }
 
+/** Whether a finger points here, and not a mouse. */
+function isTouched() {
+  return matchMedia("(pointer: coarse)").matches;
+}
+
 /** One line on how a tool is used, in the words for mouse or finger. */
 function toolHint(id) {
-  const tool = BOARD_TOOLS.find((other) => other.id === id);
-  return matchMedia("(pointer: coarse)").matches ? tool.touchHint ?? tool.hint : tool.hint;
+  const tool = [...BOARD_TOOLS, ...PICK_TOOLS].find((other) => other.id === id);
+  return isTouched() ? tool.touchHint ?? tool.hint : tool.hint;
 }
 
 /** What the lines and rings mean, and one line on how to draw. */
@@ -188,14 +207,14 @@ class Legend {
       if (model.hatch) items.push(["hatch", "ambiguous"]);
     }
     items.push(...board.legendItems);
-    if (board.items.some((item) => item.hollow)) items.push(["hollow", "held out: not trained on"]);
+    if (board.items.some((item) => item.hollow)) items.push(["hollow", board.hollowMeans]);
     const statuses = board.statuses();
     const free = statuses.has(POINT_STATUS.FREE);
     const bound = statuses.has(POINT_STATUS.BOUND);
     if (free || bound) items.push([null, "support vectors:"]);
     if (free) items.push(["free", "free"]);
     if (bound) items.push(["bound", "at the bound"]);
-    const hint = scene.editable ? toolHint(board.tool) : "";
+    const hint = board.draws ? toolHint(board.tool) : "";
     const state = JSON.stringify([items, hint, board.look.dark]);
     if (state === this.shown) return;
     this.shown = state;

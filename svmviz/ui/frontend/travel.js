@@ -56,15 +56,19 @@ class Travel {
     const { replay, model } = this;
     const members = model.owners.map(() => []);
     replay.dual.sample.forEach((m, d) => members[replay.dual.group[d]].push(points[m]));
-    const hulls = exact
-      ? members.map((group, g) => ({ label: model.owners[g], vertices: reducedHull(group, Math.max(replay.hi[0], 1 / group.length)).vertices }))
-      : [];
-    return { points, exact, hulls, ways: this.#ways(points), geometry: {} };
+    return { points, exact, members, hulls: exact ? this.#hulls(members) : [], ways: this.#ways(points), geometry: {} };
+  }
+
+  /** The reduced hull of each group of points; in a walk of μ they grow or shrink. */
+  #hulls(members) {
+    const { replay, model } = this;
+    return members.map((group, g) => ({ label: model.owners[g], vertices: reducedHull(group, Math.max(replay.ceiling, 1 / group.length)).vertices }));
   }
 
   /** Every place of each prototype, one a step in its group: [{step, at}]. */
   #ways(points) {
     const { replay } = this;
+    if (replay.walk) return this.#walked(points);
     const { sample, group } = replay.dual;
     const at = Array.from({ length: replay.groups }, () => [0, 0]);
     replay.trace.z0.forEach((z, d) => [0, 1].forEach((axis) => { at[group[d]][axis] += z * points[sample[d]][axis]; }));
@@ -86,6 +90,21 @@ class Travel {
     return ways;
   }
 
+  /** The same of a walk: at every event all may have moved. */
+  #walked(points) {
+    const { replay } = this;
+    const { sample, group } = replay.dual;
+    const ways = Array.from({ length: replay.groups }, () => []);
+    for (let k = 0; k <= replay.length; k += 1) {
+      ways.forEach((way) => way.push({ step: k, at: [0, 0] }));
+      replay.multipliersAt(k).forEach((z, d) => {
+        const { at } = ways[group[d]][k];
+        [0, 1].forEach((axis) => { at[axis] += z * points[sample[d]][axis]; });
+      });
+    }
+    return ways;
+  }
+
   /** Takes a Newton step from the multipliers z and the places `at`, in place; the groups that it moves. */
   #jump({ indices, after }, z, at, points) {
     const { sample, group } = this.replay.dual;
@@ -101,6 +120,7 @@ class Travel {
     if (!this.replay) return;
     this.status = status;
     const prototypes = prototypesOf(this.replay);
+    if (this.replay.walk) [this.input, this.feature].forEach((one) => one?.exact && Object.assign(one, { hulls: this.#hulls(one.members) }));
     this.input.geometry = this.#geometry(this.input, prototypes);
     if (!this.feature) return;
     this.feature.geometry = this.#geometry(this.feature, prototypes);
