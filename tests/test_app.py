@@ -1,5 +1,6 @@
 """Both pages run, follow their controls, and never show a traceback."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,11 @@ def healthy(test):
 
 def space_of(test):
     return test.session_state["workspace"]
+
+
+def controls_of(widgets):
+    """Widgets by the names of their controls: the keys have numbers behind once a value has changed elsewhere."""
+    return {re.sub(r"^control_|_\d+$", "", item.key): item for item in widgets if item.key}
 
 
 def shown(test):
@@ -64,17 +70,16 @@ def test_every_machine_runs_with_its_own_parameters(app, page):
     for machine, name in own.items():
         healthy(app.selectbox(key="control_classifier").select(machine).run())
         assert space_of(app).machine == machine
-        keys = {item.key for item in app.select_slider}
-        assert {f"control_{other}" for other in ("C", "nu", "mu", "beta")} & keys == {f"control_{name}"}
-        assert ("control_n_prototypes" in keys) == (machine == "ad_svm")
-        pairs = [item.key for item in app.selectbox if item.key == "control_pair"]
-        assert bool(pairs) == (machine == "mu_svm" or (page == LESSON and machine in ("svc", "nu_svc")))
+        names = set(controls_of(app.select_slider))
+        assert {"C", "nu", "mu", "beta"} & names == {name}
+        assert ("n_prototypes" in names) == (machine == "ad_svm")
+        assert ("pair" in controls_of(app.selectbox)) == (
+            machine == "mu_svm" or (page == LESSON and machine in ("svc", "nu_svc"))
+        )
     app.selectbox(key="control_preset").select("sine").run()
-    for machine, names in {"nu_svr": {"C", "nu"}, "svr": {"C", "epsilon"}}.items():
+    for machine, wanted in {"nu_svr": {"C", "nu"}, "svr": {"C", "epsilon"}}.items():
         healthy(app.selectbox(key="control_regressor").select(machine).run())
-        keys = {item.key for item in app.select_slider}
-        wanted = {f"control_{name}" for name in names}
-        assert {"control_C", "control_nu", "control_epsilon"} & keys == wanted
+        assert {"C", "nu", "epsilon"} & set(controls_of(app.select_slider)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -122,13 +127,24 @@ def test_an_empty_board_shows_one_sentence(app):
 
 def test_the_workspace_survives_a_switch_of_pages(app):
     app.selectbox(key="control_preset").select("xor").run()
-    app.select_slider(key="control_C").set_value(50.0).run()
+    controls_of(app.select_slider)["C"].set_value(50.0).run()
     healthy(app.switch_page(LESSON).run())
     assert app.selectbox(key="control_preset").value == "xor"
-    assert app.select_slider(key="control_C").value == 50.0
+    assert controls_of(app.select_slider)["C"].value == 50.0
     healthy(app.switch_page("app.py").run())
-    assert app.select_slider(key="control_C").value == 50.0
+    assert controls_of(app.select_slider)["C"].value == 50.0
     assert space_of(app).preset == "xor"
+
+
+def test_an_example_that_was_edited_can_be_chosen_again(app):
+    space = space_of(app)
+    space.apply_edit(Edit(space.revision, 1, [(0.0, 0.0, 0), (1.0, 0.0, 1)]))
+    for page in ("app.py", "pages/6_Unlearn.py"):
+        healthy(app.switch_page(page).run())
+        (example,) = [box for box in app.selectbox if box.label == "Example"]
+        assert (example.value, example.placeholder) == (None, "Overlapping, edited")
+    healthy(example.select("overlapping").run())
+    assert len(space.points) == 100
 
 
 def test_a_link_opens_its_workspace():
@@ -222,7 +238,9 @@ def test_a_sentence_that_quotes_a_file_is_no_markdown():
     assert quoted == (r"Line 3 has \!\[x\](//a.bc/d) and \*\*bold\*\* \:red\[y\], choose C: it \*is\* \$1\$.")
 
 
-@pytest.mark.parametrize("page", ["2_Reduced_convex_hulls.py", "3_All_distances.py"])
+@pytest.mark.parametrize(
+    "page", ["2_Reduced_convex_hulls.py", "3_All_distances.py", "5_Slide_C_and_epsilon.py"]
+)
 def test_a_control_that_fails_is_one_sentence(app, monkeypatch, page):
     def broken(space):
         raise RuntimeError

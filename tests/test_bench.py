@@ -18,6 +18,10 @@ def test_every_part_is_certified_optimal_and_no_worse_than_its_rival(part, capsy
     rows = libsvm.run([part], libsvm.SHORT)[part]
     assert rows or part in MAY_BE_EMPTY
     for row in rows:
+        if part == "walk":
+            # Decisions beside those of LIBSVM, whose kernel values are floats of four bytes.
+            assert row.worst < (1e-6 if row.task == "leave one out" else 1e-8), row
+            continue
         if part == "warm":
             assert row.optimal, row
             assert row.excess < 1e-6, row
@@ -29,7 +33,8 @@ def test_every_part_is_certified_optimal_and_no_worse_than_its_rival(part, capsy
         assert certificate.objective <= row.objective + row.allowed + luck, row
     printed = capsys.readouterr().out
     assert "BLAS threads: " in printed
-    assert printed.count(" optimal |" if part != "warm" else " yes |") == len(rows)
+    ends = {"warm": " yes |", "walk": " fits |"}.get(part, " optimal |")
+    assert printed.count(ends) == len(rows)
 
 
 def test_the_table_for_the_readme_has_a_row_for_each_n_and_a_column_for_each_setting(capsys):

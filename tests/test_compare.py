@@ -174,7 +174,7 @@ def test_one_class_is_a_sentence():
 
 def test_no_point_at_all_is_a_sentence():
     space = loaded("overlapping", points=np.empty((0, 2)), labels=np.empty(0, int))
-    assert "Click" in compare.compare(space, NONE).message
+    assert "Draw points" in compare.compare(space, NONE).message
 
 
 def test_the_one_class_machine_of_the_workspace_does_not_matter():

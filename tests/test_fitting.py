@@ -298,7 +298,7 @@ def test_points_that_cannot_be_fitted_give_one_sentence():
     space.labels[:] = 0
     outcome = fit(space)
     assert outcome.model is None
-    assert outcome.message.endswith("click.")
+    assert outcome.message.endswith("number key.")
 
 
 def test_a_kernel_that_is_not_psd_is_said_to_be():

@@ -142,7 +142,7 @@ def test_one_class_no_class_and_a_curve_get_one_sentence_each():
     assert "second class" in data["message"]
     space.load_preset("sine")
     assert "Classes" in hulls_data(space, 600)["message"]
-    assert "Click" in hulls_data(Workspace(), 600)["message"]
+    assert "Draw points" in hulls_data(Workspace(), 600)["message"]
 
 
 def test_of_three_classes_two_are_shown_and_the_third_is_named():

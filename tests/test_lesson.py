@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from svmviz import SVC, SVR, projection
+from svmviz import SVC, SVR, projection, record_unlearning
 from svmviz.errors import InvalidProblemError
 from svmviz.explain import describe_end
 from svmviz.kernels import CallableKernel, GaussianKernel
@@ -15,7 +15,7 @@ from svmviz.plots.race import race_figure
 from svmviz.projection import principal_components
 from svmviz.smo import Options
 from svmviz.trace import Trace, record
-from svmviz.ui import lesson, recorders, results
+from svmviz.ui import leaving, lesson, recorders, results
 from svmviz.ui.workspace import RULES, Workspace
 from tests.test_fitting import estimator
 from tests.test_player import JUMPERS, MACHINES, workspace_of
@@ -390,3 +390,28 @@ def test_a_run_with_another_mu_says_so(machine, several, least):
     assert lesson.moved_mu(space, machine) is None
     data, _ = lesson.playable(space, run, 600, 0, lesson.moved_mu(space, machine))
     assert data["message"] is None
+
+
+@pytest.mark.parametrize("kind", ["json", "csv"])
+@pytest.mark.parametrize(("machine", "example", "changes"), MACHINES[:4] + MACHINES[-3:-1])
+def test_the_trace_of_a_walk_is_opened_and_played(machine, example, changes, kind):
+    space = workspace_of(machine, example, changes)
+    solution = leaving.solve(space)
+    used = int(solution.posed.problem.sample[np.flatnonzero(solution.walker.z)[0]])
+    y = None if machine == "one_class" else solution.y
+    trace = record_unlearning(leaving.estimator(space, len(solution.X)), solution.X, y, used)
+    other = loaded("xor", tol=1e-4)
+    lesson.open_trace(other, getattr(trace, f"to_{kind}")())
+    assert other.machine == machine
+    assert other.tol == 1e-4
+    assert "is a walk" in other.notice
+    run = lesson.recording(other)
+    assert run.trace.steps == trace.steps
+    data, steps = lesson.playable(other, run, 600, 0)
+    assert len(steps) == len(trace.steps)
+    assert data["trace"]["walk"]["parameter"] == "unlearned"
+    assert data["trace"]["sentences"][0].startswith(f"Event 1 of {len(trace.steps)}, ")
+    assert lesson.save_trace(other, kind) == getattr(trace, f"to_{kind}")()
+    other.C *= 2
+    other.nu *= 0.9
+    assert lesson.recording(other).trace.walk is None

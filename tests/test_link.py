@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from svmviz import datasets
 from svmviz.datasets import DataError, Dataset
 from svmviz.ui.board import Edit
-from svmviz.ui.link import LONGEST, READERS, from_query, to_query
+from svmviz.ui.link import LONGEST, LONGEST_ADDRESS, READERS, from_query, full_query, to_query
 from svmviz.ui.workspace import Workspace
 
 MACHINE = (
@@ -35,6 +35,8 @@ SETTINGS = (
         "tol",
         "rule",
         "newton",
+        "sliding",
+        "stepping",
         "task",
         "axes",
         "classes",
@@ -119,6 +121,7 @@ def test_every_setting_travels_to_the_last_digit():
         "tol": 1e-7 / 3, "rule": "platt", "pair": (1, 3), "classifier": "ad_svm", "regressor": "nu_svr",
         "loss": "squared", "nu": 2 / 7, "mu": 1 / 3, "beta": 1 / 3, "decision_rule": "nearest",
         "pair_weights": {(0, 2): 1 / 3}, "n_prototypes": 2, "held_out": 0.1 / 3, "newton": True,
+        "sliding": "mu", "stepping": True,
     }  # fmt: skip
     assert set(changed) == set(READERS)
     space = drawn([[0, 0], [1, 1], [2, 2]], [0, 1, 3])
@@ -140,6 +143,9 @@ def test_too_many_points_are_refused_with_advice():
     assert len(to_query(drawn(rng.normal(size=(450, 2))))) <= LONGEST
     with pytest.raises(DataError, match="save a CSV file"):
         to_query(drawn(rng.normal(size=(600, 2))))
+    many = drawn(rng.normal(size=(1900, 2)), rng.integers(0, 6, 1900).tolist())
+    assert len(full_query(many)) <= LONGEST_ADDRESS
+    assert len(opened(full_query(many)).points) == 1900
 
 
 def test_an_edited_preset_carries_its_points():

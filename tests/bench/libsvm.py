@@ -30,7 +30,7 @@ from svmviz.kernels import GaussianKernel
 from svmviz.machines import ad_svm
 from svmviz.problem import Certificate, DualProblem
 from svmviz.smo import SMOClassifier
-from tests.bench import rivals, samples, timing
+from tests.bench import rivals, samples, timing, walks
 from tests.bench.samples import Samples
 from tests.oracle import scaled_program
 
@@ -59,7 +59,11 @@ class Plan:
     large_data : tuple of str
         "clouds", "letter" or "vowel".
     path_n, path_steps : int
-        Samples and values of C of `warm`.
+        Samples and values of C of `warm` and `walk`.
+    left_out : tuple of int
+        Numbers of samples of `walk` to leave each of them out.
+    gammas : tuple of float
+        Of `walk`: widths with more and more free multipliers.
     choices, published : tuple of int
         Numbers of samples of `choices` and of `published`.
     small_cache : float
@@ -82,6 +86,8 @@ class Plan:
     large_data: tuple[str, ...] = ("clouds", "letter")
     path_n: int = 500
     path_steps: int = 100
+    left_out: tuple[int, ...] = (500, 1000)
+    gammas: tuple[float, ...] = (1.0, 10.0, 30.0, 100.0, 300.0)
     choices: tuple[int, ...] = (1000, 4000)
     small_cache: float = 4.0
     published: tuple[int, ...] = (200, 500)
@@ -102,6 +108,8 @@ SHORT = Plan(
     large_data=("vowel",),
     path_n=80,
     path_steps=5,
+    left_out=(60,),
+    gammas=(1.0, 30.0),
     choices=(120,),
     small_cache=0.01,
     published=(60,),
@@ -232,21 +240,32 @@ def summary(rows: list[Comparison], plan: Plan) -> str:
     largest = max(rows, key=lambda row: row.ratio)
     hard = f"C={max(plan.Cs):g}, tol={min(plan.tols):g}"
     hardest = max((row for row in rows if row.setting == hard), key=lambda row: row.n)
-    lines = [f"Geometric mean of {len(rows)} ratios: {timing.geometric_mean(row.ratio for row in rows):.3f}"]
+    lines = [_mean("", rows)]
+    grid = [row for row in rows if row.n in plan.plane]
+    if len(grid) < len(rows):
+        lines.append(_mean(f" with n in {', '.join(map(str, plan.plane))}", grid))
     for title, row in (("Largest", largest), ("Hardest", hardest)):
         lines.append(f"{title}: {row.ratio:.3f} ({row.data}, n = {row.n}, {row.setting})")
     lines.append(f"Objective at or below theirs: {sum(row.no_worse for row in rows)} of {len(rows)}")
     return "\n".join(lines)
 
 
+def _mean(which: str, rows: list[Comparison]) -> str:
+    return f"Geometric mean of {len(rows)} ratios{which}: {timing.geometric_mean(r.ratio for r in rows):.3f}"
+
+
 def readme_table(rows: list[Comparison]) -> str:
     """The ratios alone as a Markdown table: a row for each n of each data set, a column for each setting."""
     settings = list(dict.fromkeys(row.setting for row in rows))
-    ratios = {(row.data, row.n, row.setting): f"{row.ratio:.2f}" for row in rows}
+    ratios = {(row.data, row.n, row.setting): _two_digits(row.ratio) for row in rows}
     lines = [f"| data | n | {' | '.join(settings)} |", "|---" * (len(settings) + 2) + "|"]
     for data, n in dict.fromkeys((row.data, row.n) for row in rows):
         lines.append(f"| {data} | {n} | {' | '.join(ratios[data, n, setting] for setting in settings)} |")
     return "\n".join(lines)
+
+
+def _two_digits(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.3f}"
 
 
 # Beside dense QP solvers
@@ -538,7 +557,8 @@ def _beside_optiml(some: Samples, C: float, repeats: int) -> Comparison:
 
 
 PARTS: dict[str, Callable[[Plan], list[Any]]] = {
-    part.__name__: part for part in (classify, regress, distances, large, warm, choices, published)
+    part.__name__: part
+    for part in (classify, regress, distances, large, warm, choices, published, walks.walk)
 }
 
 

@@ -5,6 +5,8 @@ import time
 import numpy as np
 import pytest
 
+from tests.browser.waits import at_rest, drawn, opened
+
 pytestmark = pytest.mark.browser
 
 MODEL = """{
@@ -12,6 +14,7 @@ MODEL = """{
   functions: [{coef: [-1, 1], bias: 0, classes: [0, 1]}], decision: "vote", epsilon: null, status: [1, 1],
 }"""
 LIVE = "findStage().svmviz"  # the Board of an app
+IS_READY = "findStage().dataset.ready === 'true'"
 APP = "tests/browser/apps/board_app.py"
 
 
@@ -27,6 +30,7 @@ def new_board(page):
       window.board = new Board(document.getElementById("host"), {onEdit: (points) => edits.push(points)});
       board.setScene({view: [-2, 2, -2, 2], axes: ["x1", "x2"], classNames: ["A", "B"]});
     }""")
+    at_rest(page)  # its size is measured a frame later
     return page
 
 
@@ -499,40 +503,39 @@ def test_one_edit_is_in_flight_and_the_latest_wins(page, load_frontend):
     assert log == [1, [[8, 1], [10, 0], [11, 1]]]
 
 
-def test_an_unanswered_edit_is_sent_again(page, load_frontend):
+@pytest.fixture
+def gate(open_page, load_frontend):
+    """An EditGate, on a page whose time `page.clock` makes pass; what it sends is collected in `sent`."""
+    page = open_page(new=True)
+    page.clock.install()
     load_frontend(page)
-    sent = page.evaluate("""async () => {
-      const sent = [];
-      const silences = [];
-      const gate = new EditGate((edit) => sent.push(edit), 0, () => silences.push(sent.length));
-      gate.push({revision: 1, points: [[0, 0, 0]]});
-      await new Promise((done) => setTimeout(done, RETRIES_IN_SILENCE * WATCHDOG + 200));
-      gate.reset();
-      return [sent.map((edit) => [edit.seq, edit.points.length, edit.again ?? 0]), silences];
+    page.evaluate("""() => {
+      Object.assign(window, {sent: [], silences: []});
+      window.gate = new EditGate((edit) => sent.push(edit), 0, () => silences.push(sent.length));
     }""")
-    assert sent == [[[1, 1, 0], [1, 1, 1], [1, 1, 2]], [2]]
+    return page
 
 
-def test_a_slow_answer_settles_the_edit_that_was_sent_again(page, load_frontend):
-    load_frontend(page)
-    sent, silences, settled = page.evaluate("""async () => {
-      const sent = [];
-      const silences = [];
-      const gate = new EditGate((edit) => sent.push(edit), 0, () => silences.push(sent.length));
-      // Python takes one run after the other, each longer than the watchdog has patience.
-      const answered = (seq) => new Promise((done) => setTimeout(() => done(gate.acknowledge(seq)), 1.2 * WATCHDOG));
-      gate.push({points: []});
-      gate.push({points: [1]});
-      await answered(1);
-      await answered(2);
-      const settled = gate.unanswered === null;
-      await new Promise((done) => setTimeout(done, 1.2 * WATCHDOG));
-      gate.reset();
-      return [sent.map((edit) => [edit.seq, edit.again ?? 0]), silences, settled];
-    }""")
-    assert settled
+def test_an_unanswered_edit_is_sent_again(gate):
+    gate.evaluate("() => { gate.push({revision: 1, points: [[0, 0, 0]]}); }")
+    gate.clock.run_for(gate.evaluate("() => RETRIES_IN_SILENCE * WATCHDOG + 200"))
+    sent = gate.evaluate("() => sent.map((edit) => [edit.seq, edit.points.length, edit.again ?? 0])")
+    assert sent == [[1, 1, 0], [1, 1, 1], [1, 1, 2]]
+    assert gate.evaluate("() => silences") == [2]
+
+
+def test_a_slow_answer_settles_the_edit_that_was_sent_again(gate):
+    gate.evaluate("() => { gate.push({points: []}); gate.push({points: [1]}); }")
+    # Python takes one run after the other, each longer than the watchdog has patience.
+    slow = gate.evaluate("() => 1.2 * WATCHDOG")
+    for seq in (1, 2):
+        gate.clock.run_for(slow)
+        gate.evaluate("(seq) => { gate.acknowledge(seq); }", seq)
+    assert gate.evaluate("() => gate.unanswered") is None
+    gate.clock.run_for(slow)
+    sent = gate.evaluate("() => sent.map((edit) => [edit.seq, edit.again ?? 0])")
     assert sent == [[1, 0], [2, 0], [2, 1]]
-    assert silences == []
+    assert gate.evaluate("() => silences") == []
 
 
 # ---- the component, with a test in the place of Python ---------------------------------------------
@@ -642,13 +645,12 @@ def test_a_failure_is_one_sentence(component):
 
 
 def open_app(page, serve, query=""):
-    page.goto(f"{serve(APP)}/{query}")
-    page.wait_for_selector('.stage[data-ready="true"]')
-    return page
+    return opened(page, f"{serve(APP)}/{query}", IS_READY)
 
 
 def settle(page):
     """Wait until Python's answer to the last edit is drawn."""
+    drawn(page)  # the last edit of a burst is told a frame later
     page.wait_for_function(
         """() => {
           const {seq, ack, modelSeq} = findStage().dataset;
@@ -658,6 +660,7 @@ def settle(page):
 
 
 def attribute(page, name):
+    drawn(page)
     return page.locator(".stage").get_attribute(f"data-{name}")
 
 
@@ -690,10 +693,11 @@ def test_a_drag_updates_the_boundary_while_the_pointer_moves(page, serve):
     page.mouse.move(*pixel(page, *first, LIVE))
     page.mouse.down()
     models = set()
-    for k in range(40):
-        page.mouse.move(*pixel(page, first[0] + 0.04 * k, first[1], LIVE))
-        page.wait_for_timeout(16)
+    for k in range(1000):
+        page.mouse.move(*pixel(page, first[0] + 0.04 * (k % 40), first[1], LIVE))
         models.add(attribute(page, "model-seq"))
+        if len(models) >= 5:
+            break
     before_release = len(models)
     page.mouse.up()
     settle(page)
@@ -749,15 +753,16 @@ def test_nothing_flickers_while_drawing(page, serve):
     }""")
     for k in range(12):
         page.mouse.click(*pixel(page, -2 + 0.3 * k, -2.2, LIVE))
-        page.wait_for_timeout(30)
+        drawn(page)
     settle(page)
+    page.wait_for_function("() => seen.frames > 20")
     seen = page.evaluate("() => { seen.stop = true; return [seen.frames, seen.blank, seen.canvases.size]; }")
     assert seen[0] > 20
     assert seen[1:] == [0, 1]
 
 
-def test_the_code_is_sent_once_and_not_with_every_edit(page, serve):
-    received = []
+def test_the_code_is_sent_once_and_not_with_every_edit(open_page, serve):
+    page, received = open_page(new=True), []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
     open_app(page, serve)
     settle(page)
@@ -768,8 +773,7 @@ def test_the_code_is_sent_once_and_not_with_every_edit(page, serve):
 
 
 def test_a_fit_that_takes_long_is_made_once_and_settles(page, serve):
-    page.goto(serve("tests/browser/apps/slow_app.py"))
-    page.wait_for_selector('.stage[data-ready="true"]')
+    opened(page, serve("tests/browser/apps/slow_app.py"), IS_READY)
     for k, (x, y) in enumerate([(0.0, 0.0), (0.3, -0.2)], 1):
         page.mouse.click(*pixel(page, x, y, LIVE))
         settle(page)

@@ -1,20 +1,15 @@
 """The page of all distances in a real browser: what is live follows the hand, and the numbers are the solver's."""
 
 import re
-from contextlib import suppress
 
 import numpy as np
 import pytest
-from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from svmviz import ADSVC, datasets
+from tests.browser.waits import answered, at_rest, choose, drawn, fits, in_board, opened
 
 pytestmark = pytest.mark.browser
 
-FITS = """() => {
-  const main = document.querySelector("[data-testid=stMain]");
-  return main.scrollWidth <= main.clientWidth && main.scrollHeight <= main.clientHeight;
-}"""
 CURRENT = "() => findStage()?.querySelector('.geometry-table')?.dataset.current === 'true'"
 STATE = """() => {
   const view = findStage().svmviz;
@@ -49,37 +44,19 @@ def weight(pair):
 @pytest.fixture
 def visit(open_page, serve):
     def go(query, **options):
-        page = open_page(**options)
-        page.goto(f"{serve('app.py')}/All_distances?{query}")
-        page.wait_for_function("() => findStage()?.svmviz?.root")
-        return page
+        return opened(
+            open_page(**options), f"{serve('app.py')}/All_distances?{query}", "findStage().svmviz.root"
+        )
 
     return go
 
 
 def state(page):
-    """What the page shows once Python has answered everything."""
-    page.wait_for_timeout(100)
+    """What the page shows once Python has answered everything: nothing is current from a choice to its answer."""
+    answered(page)
     page.wait_for_function(CURRENT)
-    page.wait_for_timeout(60)
+    drawn(page)
     return page.evaluate(STATE)
-
-
-def choose(page, label, option):
-    page.get_by_role("combobox", name=label).click()
-    page.get_by_role("option", name=option, exact=True).click()
-
-
-def in_board(page, x, y):
-    return page.evaluate(
-        """([x, y]) => {
-          const {board} = findStage().svmviz;
-          const box = board.canvas.getBoundingClientRect();
-          const [px, py] = board.toPixel(x, y);
-          return [box.left + px, box.top + py];
-        }""",
-        [x, y],
-    )
 
 
 def fitted(example, mu, pairs=(), **options):
@@ -121,11 +98,9 @@ def test_the_slider_for_mu_is_live(visit, kernel):
     seen = []
     for value in range(150, 480, 30):
         page.evaluate(SLIDE, [MU, value])
-        if kernel == "linear":  # in the browser at once
-            page.wait_for_timeout(40)
-        else:  # from the server, while the slider is still held; the sum may also stay as it was
-            with suppress(PlaywrightTimeoutError):
-                page.wait_for_function(f"(seen) => !seen.includes({SUM})", arg=seen, timeout=1500)
+        drawn(page)
+        if kernel == "rbf":  # from the server, while the slider is still held
+            answered(page)
         seen.append(page.evaluate(f"() => {SUM}"))
     page.evaluate(RELEASE, MU)
     after = state(page)
@@ -142,9 +117,9 @@ def test_the_weight_of_a_pair_moves_the_prototypes_and_resets(visit, kernel):
     before = state(page)
     reset = page.get_by_role("button", name="reset")
     assert reset.is_disabled()
+    machine, _ = fitted("three_classes", 0.15, [(0, 2, 5)], kernel=kernel, gamma=0.5)
     page.evaluate(SLIDE, [weight("0 2"), 5])
     after = state(page)
-    machine, _ = fitted("three_classes", 0.15, [(0, 2, 5)], kernel=kernel, gamma=0.5)
     np.testing.assert_allclose(after["distances"], machine.prototypes_.distances(), atol=1e-4)
     assert after["distances"][0][2] < before["distances"][0][2] - 1e-3
     assert after["total"] == pytest.approx(machine.certificate_.objective, rel=1e-5)
@@ -159,7 +134,7 @@ def test_all_weights_zero_are_survived(visit, kernel):
     state(page)
     for pair in ("0 1", "0 2", "1 2"):
         page.evaluate(SLIDE, [weight(pair), 0])
-        page.wait_for_timeout(150)
+        drawn(page)
     shown = state(page)
     assert "All weights are 0" in shown["words"]
     assert shown["links"] == []
@@ -313,8 +288,10 @@ def test_one_class_gets_one_sentence_and_recovers(visit):
     state(page)
     page.get_by_role("button", name="Clear").click()
     page.get_by_text(re.compile("points of two classes")).wait_for()
+    at_rest(page)
     page.mouse.click(*in_board(page, -1, 0))
     page.get_by_text(re.compile("second class")).wait_for()
+    at_rest(page)
     assert page.evaluate("() => findStage().svmviz.board.model") is None
     page.keyboard.press("2")
     page.mouse.click(*in_board(page, 1, 0))
@@ -326,6 +303,8 @@ def test_a_class_may_be_one_point_or_go_again(visit):
     page = visit("preset=separable&kernel=linear")
     state(page)
     page.get_by_role("button", name="Clear").click()
+    page.get_by_text(re.compile("points of two classes")).wait_for()
+    at_rest(page)
     for key, place in [("1", (-1, 0)), ("2", (1, 0)), ("3", (0, 1.5))]:
         page.mouse.move(*in_board(page, *place))
         page.keyboard.press(key)
@@ -395,18 +374,15 @@ def test_fifteen_sliders_keep_up_with_the_hand(visit):
     assert milliseconds < 60
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768)])
-def test_nothing_scrolls_on_a_laptop_or_a_projector(visit, scheme, width, height):
+def test_nothing_scrolls_on_a_laptop_or_a_projector(visit):
     for query in ("preset=six_classes&kernel=linear", "preset=wine&kernel=poly&n_prototypes=2"):
-        page = visit(query, viewport={"width": width, "height": height}, color_scheme=scheme)
+        page = visit(query)
         state(page)
-        page.wait_for_function(FITS, timeout=3000)
+        fits(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_shows_it_all_below_each_other(visit, scheme):
-    for query in ("preset=six_classes&kernel=linear", "preset=iris&kernel=rbf"):
+def test_a_phone_shows_it_all_below_each_other(visit):
+    for query, scheme in [("preset=six_classes&kernel=linear", "light"), ("preset=iris&kernel=rbf", "dark")]:
         page = visit(query, viewport={"width": 390, "height": 844}, color_scheme=scheme)
         state(page)
         assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollWidth") <= 390

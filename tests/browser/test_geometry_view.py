@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from svmviz import ADSVC
+from tests.browser.waits import at_rest
 
 pytestmark = pytest.mark.browser
 
@@ -41,6 +42,7 @@ def mounted(page, load_frontend, **entries):
     load_frontend(page, width=1200)
     rows = [[float(a), float(b), int(label)] for (a, b), label in zip(X, y, strict=True)]
     page.evaluate(MOUNT, [rows, geometry(**entries)])
+    at_rest(page)
     return X, y
 
 
@@ -54,6 +56,33 @@ def test_three_prototypes_are_those_of_all_distances_at_every_mu(page, load_fron
         np.testing.assert_allclose(distances, machine.prototypes_.distances(), atol=1e-4)
     assert page.evaluate("() => told") == [0.2, 0.05, 0.5]
     assert "feasible from 0.04" in page.evaluate("() => view.find('.geometry-words').textContent")
+
+
+@pytest.mark.parametrize("end", ["change", "pointerup"])
+def test_an_answer_that_comes_while_the_slider_is_held_does_not_move_it(page, load_frontend, end):
+    """Python hears of mu when the slider is let go; what it says before is about the mu before."""
+    mounted(
+        page, load_frontend, prototypes=[{"label": c, "name": f"v{c}"} for c in range(2)], pairs=[[0, 1, 1]]
+    )
+    held, kept = page.evaluate(
+        """(end) => {
+          const answer = (mu) => view.update({
+            meta: {axes: ["x1", "x2"], height: 600, geometry: {...view.meta, mu, wanted: mu}}, ids: null,
+            settled: true,
+          });
+          view.slider.value = 400;
+          view.slider.dispatchEvent(new Event("input"));
+          const held = view.wanted;
+          answer(0.1);
+          const kept = view.wanted;
+          view.slider.dispatchEvent(new Event(end));
+          answer(0.3); // nothing is held any longer
+          return [held, kept];
+        }""",
+        end,
+    )
+    assert held == kept == page.evaluate("() => told")[0]
+    assert page.evaluate("() => view.wanted") == 0.3
 
 
 def test_a_link_of_weight_zero_is_neither_drawn_nor_pulls(page, load_frontend):

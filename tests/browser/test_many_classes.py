@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.browser.waits import drawn, opened
+
 pytestmark = pytest.mark.browser
 
 BOARDS = "findStage().svmviz.boards"
@@ -9,24 +11,24 @@ TITLES = ["One against the rest", "One against one", "MC-SVM", "AD-SVM"]
 
 
 def open_classes(page, serve, query="preset=three_classes"):
-    page.goto(f"{serve('app.py')}/Many_classes?{query}")
-    page.wait_for_function("() => window.findStage && findStage()?.dataset.ready === 'true'")
-    return page
+    return opened(page, f"{serve('app.py')}/Many_classes?{query}", "findStage().dataset.ready === 'true'")
 
 
 def settle(page):
     """Wait until Python's answer to the last edit is drawn."""
+    drawn(page)  # the last edit of a burst is told a frame later
     page.wait_for_function(
         """() => {
           const {seq, ack, modelSeq} = findStage().dataset;
           return ack === (seq ?? ack) && modelSeq === ack;
         }"""
     )
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    drawn(page)
 
 
 def points(page):
     """The points of every Board."""
+    drawn(page)
     return page.evaluate(f"() => {BOARDS}.map((board) => board.points)")
 
 
@@ -155,9 +157,11 @@ def test_tool_class_and_zoom_are_those_of_all_panels(page, serve):
     page.mouse.move(*place(page, 1, 0, 0))
     page.mouse.wheel(0, -300)
     page.wait_for_function(f"() => {BOARDS}[0].zoom !== null")
+    drawn(page)
     views = page.evaluate(f"() => {BOARDS}.map((board) => board.view.map((v) => v.toFixed(2)).join())")
     assert len(set(views)) == 1
     page.get_by_role("button", name="Fit view").click()
+    drawn(page)
     assert page.evaluate(f"() => {BOARDS}.map((board) => board.zoom)") == [None] * 4
 
 

@@ -9,6 +9,7 @@ from oracle import dense
 from svmviz.machines import ad_svm, mc_svm, nu_svc, nu_svr
 from svmviz.machines.expansion import bias_interval, expand, midpoint
 from svmviz.ui.player import player_data
+from tests.browser.waits import at_rest, drawn, opened
 from tests.test_player import JUMPERS, MACHINES, classifier, recorded, regressor
 
 pytestmark = pytest.mark.browser
@@ -43,6 +44,7 @@ def new_player(page, trace, scene, **options):
         }""",
         message(trace, scene, **options),
     )
+    at_rest(page)
     return page
 
 
@@ -62,21 +64,17 @@ def player(load):
 
 
 def state(page):
+    drawn(page)
     return page.evaluate("() => ({...player.root.dataset})")
 
 
 def position(page):
-    settle(page)
     return int(state(page)["position"])
-
-
-def settle(page):
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def jump(page, k):
     page.evaluate("(k) => player.jump(k)", k)
-    settle(page)
+    drawn(page)
 
 
 def button(page, act):
@@ -401,13 +399,13 @@ def test_the_feature_plane_takes_the_place_of_the_board_and_gives_it_back(load):
     assert not page.locator(".travel-plane").is_visible()
     page.get_by_role("button", name="feature space").click()
     assert page.locator(".travel-plane").is_visible()
-    settle(page)
+    drawn(page)
     before = page.locator(".plane-canvas").evaluate("(canvas) => canvas.toDataURL()")
     page.keyboard.press("ArrowRight")
-    settle(page)
+    drawn(page)
     assert page.locator(".plane-canvas").evaluate("(canvas) => canvas.toDataURL()") != before
     page.keyboard.press("ArrowLeft")
-    settle(page)
+    drawn(page)
     assert page.locator(".plane-canvas").evaluate("(canvas) => canvas.toDataURL()") == before
     page.get_by_role("button", name="input", exact=True).click()
     assert page.evaluate(PICTURES)[0] == board
@@ -496,6 +494,7 @@ def test_reports_only_at_rest(player):
     player.wait_for_function("player.position >= 2")
     assert player.evaluate("() => reports") == []
     button(player, "play").click()
+    drawn(player)
     assert player.evaluate("() => reports") == [position(player)]
 
 
@@ -519,6 +518,7 @@ def test_slider_scrubs(player):
     assert abs(position(player) - last / 2) <= 2
     assert player.evaluate("() => reports") == []
     player.mouse.up()
+    drawn(player)
     assert player.evaluate("() => reports") == [position(player)]
     before = position(player)
     player.keyboard.press("ArrowRight")
@@ -619,6 +619,7 @@ def test_an_edit_pauses_and_hides_the_pair(player):
     }""")
     player.mouse.click(*place)
     assert state(player)["playing"] == "false"
+    drawn(player)
     assert len(player.evaluate("() => edits")[-1]) == 31
     assert player.evaluate("() => player.stale")
     assert player.evaluate(PICTURES)[0] != with_pair
@@ -654,6 +655,7 @@ def test_hover_reads_out(player):
     box = player.locator(".chart canvas").nth(1).bounding_box()
     x, y = player.evaluate("() => player.charts[1].markAt(player.replay.step.i)")
     player.mouse.move(box["x"] + x, box["y"] + y)
+    drawn(player)
     text = player.locator(".chart-readout").nth(1).inner_text()
     assert player.evaluate("() => player.replay.name(player.replay.step.i)") in text
     assert "g = " in text
@@ -711,9 +713,7 @@ def test_nothing_moves_or_blanks_while_it_plays(player):
 
 @pytest.fixture
 def live(page, serve):
-    page.goto(serve(APP))
-    page.wait_for_function(f"findStage() && Number({LIVE}?.dataset.steps) > 0")
-    return page
+    return opened(page, serve(APP), f"Number({LIVE}?.dataset.steps) > 0")
 
 
 def server_says(page, text):
@@ -736,6 +736,7 @@ def test_an_edit_gives_a_new_run(live):
     live.mouse.click(box["x"] + 200, box["y"] + 150)
     server_says(live, "and 41 points")
     live.wait_for_function(f"{LIVE}.dataset.trace !== '{before}'")
+    drawn(live)
     shown = live.evaluate(f"() => ({{...{LIVE}.dataset}})")
     assert shown["position"] == shown["steps"]
     assert not live.evaluate("() => findStage().svmviz.stale")
