@@ -14,7 +14,7 @@ Array = np.ndarray
 TERMS = 1e-3
 # What a multiplier may be off its bound, relative to the largest, and count as there: one that reached it just as a
 # walk arrived.
-AT_BOUND = 1e-13
+AT_BOUND = 1e-11
 
 
 def gradient_scale(hessian: Hessian, linear: Array, z: Array, gradient: Array) -> float:

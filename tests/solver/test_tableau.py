@@ -173,17 +173,17 @@ def test_what_depends_on_the_margin_is_left_to_care():
     labels = np.concatenate([y, y])
     posed = pose(SVC(gamma=1.0, C=2.0), doubled, labels)
     full = exact(posed)
-    parts = [np.array([j]) for j in np.flatnonzero(full.z)[:20]]
-    assert (
-        Absences(full).leave_out(parts) == [None] * 20
-    )  # of each double one is on the margin, or may come there
-    for j in np.concatenate(parts):
+    moving = np.flatnonzero(full.z)[:20]
+    fast = Absences(full).leave_out([np.array([j]) for j in moving])
+    assert fast.count(None) >= 15  # of each double one is on the margin, or may come there, but for rounding
+    for j, absence in zip(moving, fast, strict=True):
         walker, walk = without(posed, full, np.array([j]))
         assert walk is not None
         assert walk.status == "arrived"
         lo, hi = full.lo.copy(), full.hi.copy()
         lo[j] = hi[j] = 0.0
-        assert max(faults(replace(posed.problem, lo=lo, hi=hi), posed.hessian, walker.z)) < 1e-9
+        for end in [walker, absence] if absence else [walker]:
+            assert max(faults(replace(posed.problem, lo=lo, hi=hi), posed.hessian, end.z)) < 1e-9
 
 
 def test_a_correction_by_a_bad_inverse_changes_nothing():
