@@ -388,9 +388,7 @@ def _status(found: Path, k: int, nothing: float) -> Array:
 
 def _at_bound(found: Path, segment: Segment) -> Array:
     """Which dual indices (n_dual,) are at a bound that is not zero along a stretch."""
-    walk = found.walk
-    since = 0.5 * (segment.start + segment.stop)
-    lo, hi = walk.lo + since * walk.lo_rate, walk.hi + since * walk.hi_rate
+    lo, hi = found.posed.box(found.parameter, 0.5 * (segment.start + segment.stop))
     return ((segment.side == AT_LOWER) & (lo != 0)) | ((segment.side == AT_UPPER) & (hi != 0))
 
 
@@ -399,12 +397,12 @@ def happenings(found: Path) -> list[tuple[float, int, str]]:
     segments = found.walk.segments
     starts = np.array([segment.start for segment in segments])
     listed = []
-    for event, told in zip(found.walk.events, found.events, strict=True):
+    for event in found.events:
         if event.dual_index < 0 or not starts[0] < event.value < segments[-1].stop:
             continue
         before = segments[max(0, int(np.searchsorted(starts, event.value)) - 1)]
         after = segments[int(np.searchsorted(starts, event.value, side="right")) - 1]
-        listed.append((told.value, event.sample, _what(found, event, before, after)))
+        listed.append((event.value, event.sample, _what(found, event, before, after)))
     return listed
 
 
@@ -412,10 +410,10 @@ def _stays(found: Path, segment: Segment | CurvedSegment, d: int) -> bool:
     """Whether the multiplier of a dual index stands at a bound all along a stretch, on the margin or not."""
     if isinstance(segment, CurvedSegment):
         return False
-    walk, noise = found.walk, 1e-9 * float(np.abs(segment.values[segment.n_groups :]).max(initial=0.0))
+    noise = 1e-9 * float(np.abs(segment.values[segment.n_groups :]).max(initial=0.0))
     at_lower = at_upper = True
     for value in (segment.start, segment.stop):
-        lo, hi = walk.lo + value * walk.lo_rate, walk.hi + value * walk.hi_rate
+        lo, hi = found.posed.box(found.parameter, value)
         z = segment.at(value, lo, hi)
         at_lower, at_upper = at_lower and z[d] - lo[d] <= noise, at_upper and hi[d] - z[d] <= noise
     return bool(at_lower or at_upper)
@@ -443,9 +441,8 @@ def _what(found: Path, event: Event, before: Segment, after: Segment) -> str:
         if before.side[d] == MARGIN:
             return "joins"
         return "from bound" if _at_bound(found, before)[d] else "from zero"
-    walk = found.walk
-    bounds = (walk.lo, walk.lo_rate) if event.kind == "to lower bound" else (walk.hi, walk.hi_rate)
-    return "to bound" if bounds[0][d] + event.value * bounds[1][d] != 0 else "to zero"
+    bound = found.posed.box(found.parameter, event.value)[event.kind == "to upper bound"]
+    return "to bound" if bound[d] != 0 else "to zero"
 
 
 def path_entries(space: Workspace, samples: Samples, scale: Scale, found: Path) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from svmviz.trace import Trace
 from svmviz.walk.leave_out import learn, unlearned, without
 from svmviz.walk.levels import gradient_scale
 from svmviz.walk.margin import SOUND
-from svmviz.walk.paths import CurvedPath, Path, Paths, path
+from svmviz.walk.paths import Path, Paths, path
 from svmviz.walk.posed import Posed, exact
 from svmviz.walk.posing import pose
 from svmviz.walk.record import AT_LOWER, AT_UPPER, HELD, MARGIN, Event, Rates, Walk
@@ -162,11 +162,7 @@ def trace_of_path(found: Path, estimator: Estimator, X: Any, y: Any) -> Trace:
         What it was made of.
     """
     posed, rates = found.posed, found.posed.rates(found.parameter)
-    if isinstance(found, CurvedPath):  # its walk is over the parameter itself
-        course = _Course(found.walk, posed.problem, rates, found.start, found.stop, 0.0)
-    else:
-        sign = 1.0 if found.stop >= found.start else -1.0
-        course = _Course(found.walk, posed.problem, rates, found.start, found.stop, found.start, sign)
+    course = _Course(found.walk, posed.problem, rates, found.start, found.stop)
     changed = {found.parameter: found.start}
     return _trace(course, posed, found.parameter, _Origin(estimator, X, y, changed))
 
@@ -194,7 +190,7 @@ def trace_of_walk(
     if walk is None or walk.status not in ENDS:
         raise InvalidProblemError("Rounding broke this walk off: there is nothing to record.")
     start = replace(posed.problem, lo=walk.lo, hi=walk.hi)
-    course = _Course(walk, start, Rates(lo=walk.lo_rate, hi=walk.hi_rate), 0.0, 1.0, 0.0)
+    course = _Course(walk, start, Rates(lo=walk.lo_rate, hi=walk.hi_rate), 0.0, 1.0)
     return _trace(course, posed, parameter, _Origin(estimator, X, y, {}))
 
 
@@ -218,14 +214,11 @@ class _Course:
     Attributes
     ----------
     walk : Walk
-        Over a parameter from which the one that is meant follows.
     problem : DualProblem
     rates : Rates
-        For each unit of the parameter that is meant.
+        For each unit of the parameter.
     start, stop : float
         Its values at the two ends of what was to be walked.
-    origin, sign : float
-        The one that is meant is origin + sign times the walk's.
     """
 
     walk: Walk
@@ -233,16 +226,6 @@ class _Course:
     rates: Rates
     start: float
     stop: float
-    origin: float
-    sign: float = 1.0
-
-    def value(self, place: float) -> float:
-        """Of the parameter that is meant, at a place of the walk."""
-        return self.origin + self.sign * place
-
-    def change(self, place: float) -> float:
-        """How far the parameter that is meant has moved, as its value tells."""
-        return self.value(place) - self.start
 
 
 @dataclass(frozen=True)
@@ -360,9 +343,7 @@ class _Ends:
     def box(self, place: float) -> tuple[Array, Array]:
         """Lower and upper bounds at a place of the walk."""
         course = self.course
-        change = course.change(place)
-        bounds = (course.problem.lo, course.rates.lo), (course.problem.hi, course.rates.hi)
-        lo, hi = (bound if rate is None else bound + change * rate for bound, rate in bounds)
+        lo, hi = (course.rates.part(course.problem, name, course.start, place) for name in ("lo", "hi"))
         return lo, hi
 
     def before(self, k: int) -> Array:
@@ -403,7 +384,7 @@ def _steps(ends: _Ends, moving: Moving, reading: _Reading) -> Iterator[WalkStep]
     problem = ends.course.problem
     for number, moment in enumerate(_moments(ends, moving.sides), start=1):
         event, sides, z = moment.event, moment.sides, moment.z
-        value = moving.stop if event.kind == "arrived" else ends.course.value(event.value)
+        value = moving.stop if event.kind == "arrived" else event.value
         objective = float(event.objective)
         if moment.name == "minimised":
             objective = reading.objective(moving.problem_at(problem, value), z)

@@ -414,10 +414,19 @@ class Margin(Seats):
         sums = self.sums + self.since * self.sums_rate
         there = np.add.reduceat(self.z, self.problem.starts)
         self.missing = np.where(self.anchor >= 0, sums - there, 0.0)
+        self._place_lone()
         self.gradient = self.hessian.product(self.z) + self.linear_at(self.since)
         self.nu = np.where(self.anchor >= 0, self._levels(self.gradient[margin]), self.nu)
         self._base_size = float(np.abs(self.base).max())
         self.renew_scale()
+
+    def _place_lone(self) -> None:
+        """Put who is alone on the margin of its group where the sum says, however large all have been."""
+        margin = self.margin
+        alone = np.bincount(self.group[margin], minlength=self.n_groups)[self.group[margin]] == 1
+        lone = margin[alone]
+        z = self.z[lone] + self.missing[self.group[lone]]
+        self._put(lone, np.clip(z, self.lo_now(lone), self.hi_now(lone)))
 
     def renew_scale(self) -> None:
         """Take the size of the gradient's terms as they are now: where bounds move they may change by decades."""

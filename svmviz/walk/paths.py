@@ -11,11 +11,12 @@ import numpy as np
 from svmviz.checks import check_choice, check_number
 from svmviz.errors import InvalidProblemError
 from svmviz.estimators.base import Estimator
+from svmviz.walk.backward import backward
 from svmviz.walk.curved import follow_diagonal
 from svmviz.walk.multiclass import Several, machines_of
 from svmviz.walk.posed import Posed, exact
-from svmviz.walk.record import Event, Rates, Walk
-from svmviz.walk.settled import followed
+from svmviz.walk.record import Event, Walk
+from svmviz.walk.settled import arrival, followed
 
 Array = np.ndarray
 
@@ -32,7 +33,7 @@ class Path:
     start, stop : float
         Its values at the two ends; the path may run downward.
     walk : Walk
-        Over a parameter that starts at 0 and counts how far `parameter` has moved; see `CurvedPath` for the other.
+        Over the parameter itself.
     posed : Posed
         The problem at the start.
     """
@@ -43,43 +44,27 @@ class Path:
     walk: Walk
     posed: Posed
 
-    @property
-    def _sign(self) -> float:
-        return 1.0 if self.stop >= self.start else -1.0
-
-    def _since(self, value: float) -> float:
-        """How far into the walk this value is."""
-        low, high = min(self.start, self.stop), max(self.start, self.stop)
+    def _place(self, value: float) -> float:
+        """Where in the walk a value is: it may end a rounding away."""
+        low, high = sorted((self.start, self.stop))
         if not low <= value <= high:
             raise InvalidProblemError(
                 f"{self.parameter} must be between {low:g} and {high:g} on this path, not {value!r}."
             )
-        return self._place(value)
-
-    def _place(self, value: float) -> float:
-        """Where in the walk a value of the parameter is."""
-        return min(abs(value - self.start), self.walk.stop)
-
-    def _values(self, places: Any) -> Any:
-        """The values of the parameter at some places of the walk, or at one."""
-        return self.start + self._sign * places
-
-    @property
-    def reached(self) -> float:
-        """The value of the parameter where the walk ended or gave up."""
-        return float(self._values(self.walk.stop))
+        first, last = sorted((self.walk.start, self.walk.stop))
+        return min(max(first, value), last)
 
     @cached_property
     def breakpoints(self) -> Array:
         """Values of the parameter where the solution changes direction, both ends among them, (k,)."""
-        values = self._values(self.walk.breakpoints)
-        values[-1] = self.stop
+        values = self.walk.breakpoints
+        values[[0, -1]] = self.start, self.stop
         return values
 
-    @cached_property
+    @property
     def events(self) -> tuple[Event, ...]:
         """Who changes sides, with the value of the parameter."""
-        return tuple(event._replace(value=self._values(event.value)) for event in self.walk.events)
+        return self.walk.events
 
     @cached_property
     def coefficients(self) -> Array:
@@ -103,25 +88,19 @@ class Path:
 
     def multipliers_at(self, value: float) -> Array:
         """Multipliers z (n_dual,) at this value; those at a bound exactly there."""
-        return self.walk.at(self._since(value), self.posed.box(self.parameter, value))
+        return self.walk.at(self._place(value), self.posed.box(self.parameter, value))
 
     def bias_at(self, value: float) -> float:
         """Bias at this value; an optimal one where it is an interval."""
-        return self.posed.bias(self.walk.nu_at(self._since(value)))
+        return self.posed.bias(self.walk.nu_at(self._place(value)))
 
 
 @dataclass(frozen=True)
 class CurvedPath(Path):
     """A path in C with a squared loss: between two breakpoints all multipliers are curves, solved for where asked.
 
-    Its walk is over C itself, and its stretches are `svmviz.walk.curved.CurvedSegment`.
+    Its stretches are `svmviz.walk.curved.CurvedSegment`.
     """
-
-    def _place(self, value: float) -> float:
-        return value
-
-    def _values(self, places: Any) -> Any:
-        return places
 
 
 @dataclass(frozen=True)
@@ -210,9 +189,10 @@ def path(
     parameter : "C", "epsilon" or "mu"
         Which; C for `SVC`, `SVR` and `NuSVR`; epsilon for `SVR`; mu for `MuSVC` and `ADSVC`. With a squared loss the
         path in C is no line between two breakpoints, and an event takes O(f^3) with f free multipliers. With several
-        prototypes a class the clusters are those at `start`.
+        prototypes a class the clusters are those at the smaller of the two ends.
     start, stop : float
-        Either may be the larger; mu counts up to 1, above which nothing changes.
+        Either may be the larger: the way down is the way up read backwards. mu counts up to 1, above which nothing
+        changes.
     sample_weight : array (n,), optional
         As of the estimator's `fit`: C is multiplied by it. `ADSVC` and `MuSVC` take none.
 
@@ -231,36 +211,35 @@ def path(
     if parameter not in estimator.get_params():
         raise InvalidProblemError(f"{type(estimator).__name__} has no parameter {parameter}.")
     start, stop = check_number(parameter, start), check_number(parameter, stop)
-    # What cannot be used is refused before any work.
-    machines_of(estimator, X, y, sample_weight, **{parameter: stop})
-    machines = machines_of(estimator, X, y, sample_weight, **{parameter: start})
+    # What can be used at the smaller end can be used at the other one.
+    machines = machines_of(estimator, X, y, sample_weight, **{parameter: min(start, stop)})
     parts = tuple(_followed(posed, parameter, start, stop) for posed in machines.posed)
     return Paths(parts, machines) if isinstance(machines, Several) else parts[0]
 
 
 def _followed(posed: Posed, parameter: str, start: float, stop: float) -> Path:
-    """The path of one machine, posed at `start`."""
+    """The path of one machine, posed at the smaller of the two ends."""
     rates = posed.rates(parameter)
     if parameter == "mu":
         start, stop = min(1.0, start), min(1.0, stop)
-    found: Path
+    low, high = sorted((start, stop))
+    at_start = posed if start == low else posed.moved(parameter, low, start)
     if rates.diagonal is not None:
-        walk = follow_diagonal(exact(posed), rates.diagonal, start, stop)
-        found = CurvedPath(parameter, start, stop, walk, posed)
-    else:
-        _, walk = followed(exact(posed), _turned(rates, start <= stop), abs(stop - start), record=True)
-        found = Path(parameter, start, stop, walk, posed)
-    if walk.status != "arrived":
-        raise InvalidProblemError(
-            f"The path ends at {parameter} = {found.reached:g}: "
-            "no further in floating point; scale the features, or choose a shorter path."
-        )
-    return found
+        walk = follow_diagonal(exact(at_start), rates.diagonal, start, stop)
+        return CurvedPath(parameter, start, stop, _arrived(walk, parameter), at_start)
+    walker = exact(posed)
+    end = arrival(walker, low)
+    walk = _arrived(followed(walker, rates, high - low, start=low, record=True)[1], parameter)
+    return Path(
+        parameter, start, stop, walk if start == low else backward(walk, end, posed.problem.sample), at_start
+    )
 
 
-def _turned(rates: Rates, upward: bool) -> Rates:
-    """The rates, or those of the way back."""
-    if upward:
-        return rates
-    parts = (rates.linear, rates.lo, rates.hi, rates.sums)
-    return Rates(*(None if part is None else -part for part in parts))
+def _arrived(walk: Walk, parameter: str) -> Walk:
+    """The walk, which must have arrived."""
+    if walk.status == "arrived":
+        return walk
+    raise InvalidProblemError(
+        f"The path ends at {parameter} = {walk.stop:g}: "
+        "no further in floating point; scale the features, or choose a shorter path."
+    )

@@ -7,6 +7,7 @@ term: no kernel value is read for it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -98,6 +99,13 @@ class Posed(ABC):
         if rates.lo is None or rates.hi is None:
             return lo, hi
         return np.where(rates.lo != 0, value * rates.lo, lo), np.where(rates.hi != 0, value * rates.hi, hi)
+
+    def moved(self, parameter: str, start: float, value: float) -> Posed:
+        """The same at another value of the parameter, which was `start`."""
+        other = copy(self)
+        other.problem = self.rates(parameter).moved(self.problem, start, value)
+        other.hessian = self.hessian.with_problem(other.problem)
+        return other
 
     def meets(self, optimum: Optimum) -> bool:
         """Whether nothing is decided: w is 0 but for rounding, as where reduced hulls meet."""

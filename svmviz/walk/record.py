@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
+
+from svmviz.problem import DualProblem
 
 Array = np.ndarray
 
@@ -152,6 +154,20 @@ class Rates:
     hi: Array | None = None
     sums: Array | None = None
     diagonal: Array | None = None
+
+    def part(self, problem: DualProblem, name: str, start: float, value: float) -> Array:
+        """What a field of a problem, such as "hi", becomes when the parameter goes from `start` to a value.
+
+        What is proportional to the parameter stays so, however near to 0 the parameter comes.
+        """
+        rate, first = getattr(self, name), getattr(problem, name)
+        if rate is None:
+            return np.asarray(first)
+        return np.asarray(rate / value if name == "diagonal" else (first - start * rate) + value * rate)
+
+    def moved(self, problem: DualProblem, start: float, value: float) -> DualProblem:
+        """What a problem becomes when the parameter goes from `start` to a value."""
+        return replace(problem, **{f.name: self.part(problem, f.name, start, value) for f in fields(self)})
 
 
 @dataclass(frozen=True)

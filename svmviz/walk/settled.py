@@ -134,7 +134,13 @@ def _standing(problem: DualProblem, hessian: Hessian, z: Array, gradient: Array)
 
 
 def followed(
-    walker: Walker, rates: Rates, length: float, *, watched: int = -1, record: bool = False
+    walker: Walker,
+    rates: Rates,
+    length: float,
+    *,
+    start: float = 0.0,
+    watched: int = -1,
+    record: bool = False,
 ) -> tuple[Walker, Walk]:
     """`Walker.follow`, and where floating point breaks the walk off, a minimisation takes it over.
 
@@ -145,7 +151,7 @@ def followed(
     ----------
     walker : Walker
         It is moved.
-    rates, length, watched, record
+    rates, length, start, watched, record
         As of `Walker.follow`.
 
     Returns
@@ -154,35 +160,35 @@ def followed(
         The one that stands at the end: the same, or another.
     walk : Walk
     """
-    walk = walker.follow(rates, length, watched=watched, record=record)
+    stop = start + length
+    walk = walker.follow(rates, length, start=start, watched=watched, record=record)
     for _ in range(MOST_LEAPS):
         if walk.status != "failed":
             break
-        found = (
-            _across(walker, walk, rates, length) if record else _at_end(walker, walk, rates, length, watched)
-        )
+        found = _across(walker, walk, rates, stop) if record else _at_end(walker, walk, rates, stop, watched)
         if found is None:
             break
         walker, part = found
         walk = _joined(walk, part)
-        if walk.status == "arrived" and walk.stop < length:
-            rest = walker.follow(rates, length - walk.stop, start=walk.stop, record=record)
+        if walk.status == "arrived" and walk.stop < stop:
+            rest = walker.follow(rates, stop - walk.stop, start=walk.stop, record=record)
             walk = _joined(walk, rest)
         elif walk.status == "arrived" and record:
-            walk = _with_arrival(walk, walker)
+            walk = replace(
+                walk, events=(*walk.events, arrival(walker, walk.stop)), n_events=walk.n_events + 1
+            )
     return walker, walk
 
 
 def _at_end(
-    walker: Walker, walk: Walk, rates: Rates, length: float, watched: int
+    walker: Walker, walk: Walk, rates: Rates, stop: float, watched: int
 ) -> tuple[Walker, Walk] | None:
     """The end of a walk without its way there, as a walk of one event.
 
     A multiplier that grows and is watched stops where its own condition holds: that is the optimum where it is free
     to be anything up to its target.
     """
-    left = length - walk.stop
-    problem = _ahead(walker, rates, left)
+    problem = _ahead(walker, rates, stop - walk.stop)
     way = 0.0 if watched < 0 or rates.lo is None else float(np.sign(rates.lo[watched]))
     grows = bool(way * walker.z[watched] >= 0) if way else False
     if grows:
@@ -199,10 +205,10 @@ def _at_end(
         if end.z[watched] != target:
             status = "condition holds"
         end.hold(watched)
-    return end, replace(_stretch(walk, end, walk.stop, length, (), status), n_events=1)
+    return end, replace(_stretch(walk, end, walk.stop, stop, (), status), n_events=1)
 
 
-def _across(walker: Walker, walk: Walk, rates: Rates, length: float) -> tuple[Walker, Walk] | None:
+def _across(walker: Walker, walk: Walk, rates: Rates, stop: float) -> tuple[Walker, Walk] | None:
     """A little further, across a straight line that is optimal all along; None where there is none.
 
     Where the walk has gone astray it begins anew in the same place. Where w is 0 the line goes to the end.
@@ -212,15 +218,15 @@ def _across(walker: Walker, walk: Walk, rates: Rates, length: float) -> tuple[Wa
         walker = fresh
         if walker.moves and walk.segments and walk.segments[-1].stop > walk.segments[-1].start:
             return walker, _stretch(walk, walker, walk.stop, walk.stop, (), "arrived")
-    there = _ahead(walker, rates, length - walk.stop)
+    there = _ahead(walker, rates, stop - walk.stop)
     if (start := _vanished(here, walker)) and (end := _vanished(there, walker)):
-        return _led_to(here, start, there, end, walk, length)
+        return _led_to(here, start, there, end, walk, stop)
     for leap in LEAPS:
-        stop = min(length, walk.stop + leap * length)
-        there = _ahead(walker, rates, stop - walk.stop)
-        if (end := _settled_at(there, walker)) and (found := _led_to(here, walker, there, end, walk, stop)):
+        to = min(stop, walk.stop + leap * (stop - walk.start))
+        there = _ahead(walker, rates, to - walk.stop)
+        if (end := _settled_at(there, walker)) and (found := _led_to(here, walker, there, end, walk, to)):
             return found
-        if stop == length:
+        if to == stop:
             break
     return None
 
@@ -334,12 +340,11 @@ def _stretch(
     )
 
 
-def _with_arrival(walk: Walk, end: Walker) -> Walk:
-    """The walk with the event that it arrives where this walker stands."""
-    n_margin, n_lower, n_upper = (int(np.sum(end.side == side)) for side in (MARGIN, AT_LOWER, AT_UPPER))
-    objective = end.problem_now().objective(end.z, end.gradient)
-    event = Event(walk.stop, -1, -1, "arrived", n_margin, n_lower, n_upper, end.nu.copy(), objective)
-    return replace(walk, events=(*walk.events, event), n_events=walk.n_events + 1)
+def arrival(walker: Walker, value: float) -> Event:
+    """The event that a walk of a parameter arrives where this walker stands."""
+    n_margin, n_lower, n_upper = (int(np.sum(walker.side == side)) for side in (MARGIN, AT_LOWER, AT_UPPER))
+    objective = walker.problem_now().objective(walker.z, walker.gradient)
+    return Event(value, -1, -1, "arrived", n_margin, n_lower, n_upper, walker.nu.copy(), objective)
 
 
 def _joined(first: Walk, second: Walk) -> Walk:

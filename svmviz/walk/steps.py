@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -52,14 +52,11 @@ class Moving:
 
     def part(self, problem: DualProblem, name: str, value: float) -> Array:
         """What a field of the start's problem, such as "hi", has become at a value of the parameter."""
-        rate, first = getattr(self.rates, name), getattr(problem, name)
-        if rate is None or name == "diagonal":
-            return first if rate is None else rate / value  # inversely proportional, see Rates
-        return first + (value - self.start) * rate
+        return self.rates.part(problem, name, self.start, value)
 
     def problem_at(self, problem: DualProblem, value: float) -> DualProblem:
         """What the start's problem has become at a value of the parameter."""
-        return replace(problem, **{f.name: self.part(problem, f.name, value) for f in fields(Rates)})
+        return self.rates.moved(problem, self.start, value)
 
     def at_sides(self, problem: DualProblem, sides: Array, value: float) -> Array:
         """The bound (n,) that each index stands at, the lower one of those on the margin."""

@@ -385,6 +385,8 @@ class Tableau:
             left[slot] -= 1.0
             first = self.n_groups
             self._doubt(dasum(left[first:]) + dasum(left[:first]) * self.margin.largest)
+            if self.cap - len(self._free) <= 2 * first + 1:
+                self._next_look = 1  # who is alone stays where the sum says, however large all have been
             column = own - self._inverse.dot(left)
         self._note_change(column)
         # From now on it moves with its bound.

@@ -19,6 +19,7 @@ from svmviz import (
 )
 from svmviz.datasets import preset
 from svmviz.walk.leave_out import learn, unlearned, without
+from svmviz.walk.levels import gradient_scale
 from svmviz.walk.posed import exact
 from svmviz.walk.posing import pose
 
@@ -81,6 +82,53 @@ def test_a_path_is_optimal_at_every_value(name):
         gradient = posed.hessian.gradient(z)
         assert posed.problem.is_feasible(z, tol=1e-9)
         assert posed.problem.violation(z, gradient) < 1e-8 * (np.abs(gradient).max() + 1e-3)
+
+
+DECADES = {
+    "C-SVC": (SVC(gamma=1.0), SIGNS),
+    "C-SVC, linear": (SVC(kernel="linear"), SIGNS),
+    "C-SVC, squared": (SVC(gamma=1.0, loss="squared_hinge"), SIGNS),
+    "SVR": (SVR(gamma=1.0), TARGETS),
+    "SVR, linear": (SVR(kernel="linear"), TARGETS),
+    "nu-SVR": (NuSVR(gamma=1.0), TARGETS),
+}
+
+
+@pytest.mark.parametrize("name", DECADES)
+def test_a_path_over_ten_decades_is_the_same_both_ways(name):
+    estimator, y = DECADES[name]
+    up, down = (path(estimator, X, y, "C", *ends) for ends in ((1e-4, 1e6), (1e6, 1e-4)))
+    for C in [1e-4, *10 ** np.random.default_rng(1).uniform(-4, 6, 50), 1e6]:
+        posed = pose(estimator, X, y, C=float(C))
+        decided = []
+        for found in (up, down):
+            z = found.multipliers_at(C)
+            gradient = posed.hessian.gradient(z)
+            scale = gradient_scale(posed.hessian, posed.problem.linear, z, gradient)
+            assert (z >= posed.problem.lo).all()
+            assert (z <= posed.problem.hi).all()
+            assert abs(z.sum()) < 1e-10 * np.abs(z).max()
+            assert posed.problem.violation(z, gradient) < 1e-8 * scale
+            decided.append(gradient - posed.problem.diagonal * z - posed.problem.linear + found.bias_at(C))
+        assert decided[1] == pytest.approx(decided[0], abs=1e-8 * scale)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_downward_is_the_path_upward_read_backwards(name):
+    estimator, samples, y, parameter, *ends = PATHS[name]
+    up, down = (path(estimator, samples, y, parameter, *pair) for pair in (sorted(ends), sorted(ends)[::-1]))
+    assert down.breakpoints.tolist() == up.breakpoints[::-1].tolist()
+    assert down.events[-1].kind == "arrived"
+    assert [event.value for event in down.events[:-1]] == [event.value for event in up.events[-2::-1]]
+    for event, turned in zip(up.events[-2::-1], down.events, strict=False):
+        if event.kind != "exchange":
+            assert turned.dual_index == event.dual_index
+            assert (turned.kind == "joins margin") == (event.kind != "joins margin")
+            assert turned.n_margin == event.n_margin + (1 if turned.kind == "joins margin" else -1)
+        assert turned.objective == event.objective
+    for value in np.random.default_rng(1).uniform(*sorted(ends), 10):
+        np.testing.assert_array_equal(down.at(value), up.at(value))
+        assert down.bias_at(value) == up.bias_at(value)
 
 
 @pytest.mark.parametrize(("C", "gamma", "degree"), [(10, 2, 3), (1, 2, 4), (100, 0.5, 4)])

@@ -66,6 +66,8 @@ def moves(name):
 def assert_recomputable(trace, rtol=1e-8):
     """Every position is the optimum of its problem, with the sets, the bias and the objective that are recorded."""
     hessian = trace.hessian()
+    # Where all multipliers vanish, an objective is what rounding has left of the others.
+    rounding = 1e-14 * max(abs(step.objective) for step in (trace.walk, *trace.steps))
     for position in range(len(trace.steps) + 1):
         problem, z, sides = trace.problem_at(position), trace.multipliers(position), trace.sides(position)
         gradient = hessian.with_problem(problem).gradient(z)
@@ -76,7 +78,8 @@ def assert_recomputable(trace, rtol=1e-8):
         step = trace.steps[position - 1] if position else trace.walk
         # What cancels in the objective is as large as its terms.
         terms = float(np.abs(z) @ (np.abs(gradient) + np.abs(problem.linear)))
-        assert step.objective == pytest.approx(problem.objective(z, gradient), rel=rtol, abs=rtol * terms)
+        noise = rtol * terms + rounding
+        assert step.objective == pytest.approx(problem.objective(z, gradient), rel=rtol, abs=noise)
         off = gradient - np.array(step.nu)[problem.group]
         assert np.abs(off[sides == MARGIN]).max(initial=0.0) < rtol * scale
         free = (sides != HELD) & (z > problem.lo + 1e-9 * scale) & (z < problem.hi - 1e-9 * scale)
@@ -191,7 +194,7 @@ def test_a_walk_that_a_minimisation_took_on_says_so():
     events = tuple(event for event in walk.events if event.value != gone.value)
     trace = trace_of_path(replace(found, walk=replace(walk, events=events)), *PATHS["C-SVC"][:3])
     made = [step for step in trace.steps if step.event == "minimised"]
-    assert [step.value for step in made] == pytest.approx([found.start + gone.value])
+    assert [step.value for step in made] == pytest.approx([gone.value])
     assert made[0].changed == (gone.dual_index,)
     assert_recomputable(trace)
     assert any("a minimisation took it on: 1 multiplier changed sides" in s for s in explain.sentences(trace))

@@ -47,7 +47,8 @@ class WalkReplay extends Replay {
   /** What a part of the problem, such as "hi", has become of a dual index at a value of the parameter. */
   part(name, d, value) {
     const rate = this.walk.rates[name]?.[d];
-    return rate ? this.first[name][d] + (value - this.walk.start) * rate : this.first[name][d];
+    // What is proportional to the parameter stays so, however near to 0 it comes.
+    return rate ? this.first[name][d] - this.walk.start * rate + value * rate : this.first[name][d];
   }
 
   /** The signed multipliers at a position. */
