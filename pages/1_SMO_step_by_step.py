@@ -6,7 +6,7 @@ import streamlit as st
 
 from svmviz.errors import InvalidProblemError
 from svmviz.plots.race import race_figure
-from svmviz.ui import controls, lesson, page, recorders, results, workspace
+from svmviz.ui import controls, lesson, page, results, workspace
 from svmviz.ui.workspace import Workspace
 
 
@@ -15,15 +15,11 @@ def main() -> None:
     with page.boundary(), st.container(key="controls"):
         choose(space)
     notice = st.empty()
-    lesson.room(space, None, page.HEIGHT, "player", notice, several_classes)
-
-
-def several_classes(space: Workspace) -> bool:
-    return space.machine in recorders.TWO_CLASSES and len(space.present()) > 2
+    lesson.room(space, None, page.HEIGHT, "player", notice, controls.tells_two_of_more)
 
 
 def choose(space: Workspace) -> None:
-    several = several_classes(space)
+    several = controls.tells_two_of_more(space)
     widths = [2.8, 2.6, 3.3, 2, 3.6, 2.1, 1.9, 1.7] if several else [3, 2.8, 2.6, 3.8, 2, 1.8, 1.6]
     columns = iter(st.columns(widths, vertical_alignment="bottom", gap="small"))
     with next(columns):

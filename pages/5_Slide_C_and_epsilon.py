@@ -37,7 +37,7 @@ def room(parameter: str, notice: DeltaGenerator) -> None:
 
 def choose(space: Workspace) -> str:
     """Show the controls; return the parameter that slides, or ""."""
-    several = space.machine in ("svc", "mu_svm") and len(space.present()) > 2
+    several = controls.tells_two_of_more(space)
     widths = [2.5, 2.3, 2.5, 1.8, 2, 1.7, 3.2, 1.7] if several else [3, 3, 2, 2, 1.9, 2.8, 1.9]
     columns = iter(st.columns(widths, vertical_alignment="bottom", gap="small"))
     with next(columns):

@@ -30,17 +30,21 @@ def room(notice: DeltaGenerator) -> None:
 
 
 def choose(space: Workspace) -> None:
-    columns = iter(st.columns([2.6, 2.6, 3, 3, 1.6, 1.6], vertical_alignment="bottom", gap="small"))
+    several = controls.tells_two_of_more(space)
+    widths = [2.4, 2.2, 2.4, 2.6, 2.4, 1.5, 1.6] if several else [2.6, 2.6, 3, 3, 1.6, 1.6]
+    columns = iter(st.columns(widths, vertical_alignment="bottom", gap="small"))
     with next(columns):
         controls.preset(space)
     with next(columns):
         controls.machine(space, "visible")
+    if several:
+        with next(columns):
+            controls.classes(space)
     with next(columns):
         controls.kernel(space)
     with next(columns):
         controls.primary(space)
     with next(columns), st.popover("More", width="stretch"):
-        controls.classes(space)
         controls.parameters(space)
         files.points(space)
     with next(columns):

@@ -238,11 +238,18 @@ def test_everyone_left_out_part_by_part_is_leave_one_out(preset, changes):
     turns = everyone.begin(solution)
     steps = in_parts(space, solution, turns, 0.01)
     assert all(refitted == 0 for done, refitted in steps if done < len(solution.X))
+    assert everyone.entry(space, solution, everyone.begin(solution))["ranked"] == []
     targets = () if solution.y is None else (solution.y,)
     wanted = leave_one_out(leaving.estimator(space, len(solution.X)), solution.X, *targets)
     np.testing.assert_allclose(turns.decision, wanted.decision, rtol=0, atol=1e-10)
     assert turns.events == wanted.n_events
     assert turns.refit_seconds > 0
+    change = np.abs(wanted.decision - turns.before).reshape(len(solution.X), -1).max(axis=1)
+    ranked = everyone.entry(space, solution, turns)["ranked"]
+    order = [i for i, _, _ in ranked]
+    assert len(order) == min(20, np.sum(change > leaving.rounding(turns.before))) > 0
+    np.testing.assert_allclose(change[order], np.sort(change)[::-1][: len(order)], atol=1e-9)
+    np.testing.assert_allclose([share for _, share, _ in ranked], change[order] / change.max(), atol=6e-4)
     flips = everyone.flipped(space, turns)
     words = everyone.words(space, solution, turns, flips)
     assert "8 refits at the tolerance" in words
@@ -543,11 +550,23 @@ def test_a_new_point_joins_the_workspace_and_is_learned_once(app, monkeypatch):
     assert not app.session_state[unlearning.WALK][1][2].learns
 
 
-def test_a_new_point_of_a_third_class_takes_no_part_and_that_is_said(app, monkeypatch):
+def test_a_point_of_a_third_class_takes_no_part_and_that_is_said(app, monkeypatch):
+    assert "control_pair" not in app.session_state
     take(app, monkeypatch, kind="learn", point=[0.25, 0.5, 4])
     fixed, _, way = app.session_state[unlearning.WALK][1]
     assert way is None
-    assert "takes no part" in fixed["refused"]
+    assert "the new point takes no part" in fixed["refused"]
+    row = len(app.session_state["workspace"].points) - 1
+    take(app, monkeypatch, kind="point", row=row)
+    assert f"point {row + 1} takes no part" in app.session_state[unlearning.WALK][1][0]["refused"]
+    pair = app.selectbox(key="control_pair")
+    healthy(pair.select((0, 4)).run())
+    take(app, monkeypatch, kind="point", row=row)
+    fixed, _, way = app.session_state[unlearning.WALK][1]
+    assert fixed["rows"][-1] == row
+    assert way is not None
+    healthy(app.selectbox(key="control_classifier").select("ad_svm").run())
+    assert "control_pair" not in [one.key for one in app.selectbox]
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import streamlit as st
 
 from svmviz import datasets
 from svmviz.datasets import PRESETS, REAL, DataError, Task
+from svmviz.ui.recorders import TWO_CLASSES
 from svmviz.ui.workspace import (
     CLASSIFIERS,
     DECISION_RULES,
@@ -338,6 +339,11 @@ SECONDARY: dict[str, list[Callable[[Workspace], None]]] = {
 def needs_two(space: Workspace) -> bool:
     """Whether there are more classes than the machine can tell apart."""
     return space.machine == "mu_svm" and len(space.present()) > 2
+
+
+def tells_two_of_more(space: Workspace) -> bool:
+    """Whether there are more than two classes, and the machine is about two of them."""
+    return space.machine in TWO_CLASSES and len(space.present()) > 2
 
 
 def classes(space: Workspace) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from svmviz.explain import short
 from svmviz.machines import ad_svm
 from svmviz.ui.estimators import MANY_CLASSES
-from svmviz.ui.leaving import AT_BOUND, LEAVING, REST, Solution, Way, rounding, sample_sets
+from svmviz.ui.leaving import AT_BOUND, LEAVING, ON_MARGIN, REST, Solution, Way, rounding, sample_sets
 from svmviz.ui.models import browser_model, clear_value
 from svmviz.ui.player import sample_name
 from svmviz.ui.workspace import Workspace
@@ -325,10 +325,19 @@ def _events(
         if event.kind in ("arrived", "condition holds"):
             rows.append({"at": last, "sample": -1, **_last_words(space, solution, sample, name, way)})
         elif event.sample != sample and _is_seen(sets, min(at, last), event.sample):
-            words = _words(space, solution, event, known[event.sample], before, after)
+            gone = _gone(walk, sets, at, event) if event.kind == "exchange" and at < last else []
+            place = known[gone[0]] if len(gone) == 1 else f"a point on {EDGES[manner(space)]}"
+            words = _words(space, solution, event, known[event.sample], before, after, place)
             rows.append({"at": min(at, last), "sample": event.sample, **words})
         side[j] = after
     return rows
+
+
+def _gone(walk: Walk, sets: list[Array], at: int, event: Event) -> list[int]:
+    """The samples that are off the margin after this breakpoint, and of which no other event there tells."""
+    own = {other.sample for other in walk.events if other.value == event.value}
+    left = (sets[at] == ON_MARGIN) & (sets[at + 1] != ON_MARGIN)
+    return [i for i in np.flatnonzero(left).tolist() if i not in own]
 
 
 def _is_seen(sets: list[Array], at: int, sample: int) -> bool:
@@ -392,7 +401,7 @@ def _with(space: Workspace, solution: Solution, sample: int, name: str) -> str:
 
 
 def _words(
-    space: Workspace, solution: Solution, event: Event, name: str, before: int, after: int
+    space: Workspace, solution: Solution, event: Event, name: str, before: int, after: int, place: str
 ) -> dict[str, str]:
     """One event as a sentence, "text", and as it is seen when the walk is played backwards, "back".
 
@@ -405,12 +414,14 @@ def _words(
         Of its sample.
     before, after : int
         Where the index stood, and where it stands.
+    place : str
+        Whose place it takes in an exchange.
     """
     problem, j, edge = solution.posed.problem, event.dual_index, EDGES[manner(space)]
     if event.kind == "exchange":
         return {
-            "text": f"{name} takes the place of a point on {edge} that it depends on.",
-            "back": f"{name} gives its place on {edge} back to a point that it depends on.",
+            "text": f"{name} comes to {edge} in the place of {place}: the one can do what the other did.",
+            "back": f"{name} leaves {edge} and gives its place back to {place}: the one can do what the other did.",
         }
     if space.machine == "mc_svm" and problem.hi[j] == 0:
         rival = space.classes[space.present()[int(problem.label[j])]]

@@ -33,6 +33,8 @@ means where that needs a sentence, and "unlearn", None when there is nothing to 
         done, total samples whose turn has been, and all
         over        whether nothing is left to do, or nothing can be
         flips       [[sample, words]] of those that change sides
+        ranked      [[sample, share of the largest, number as text]]: how far the own decision value of each goes when
+                    it is left out, the farthest first; only when all have been, one by one
         words       what has come out so far
 
 The coefficients (k + 1, P, m) of the walk travel as Arrow; without a walk they are those of all samples. Between two
@@ -249,7 +251,7 @@ def _walked(
     }
     found = np.flatnonzero(solution.rows == row)
     if not len(found):
-        return fixed | ({"refused": _no_part(space)} if learns else {}), coef, None
+        return fixed | ({"refused": _no_part(space, row, learns)} if row >= 0 else {}), coef, None
     sample = int(found[0])
     try:
         way = take_in(solution, sample) if learns else leave_out(solution, sample, record=True)
@@ -259,12 +261,13 @@ def _walked(
     return fixed | {"walk": walk}, coef, way
 
 
-def _no_part(space: Workspace) -> str:
-    """Why a new point is not learned."""
+def _no_part(space: Workspace, row: int, learns: bool) -> str:
+    """Why a point of another class than the two is not learned, or has nothing to unlearn."""
     a, b = (space.classes[label] for label in space.two_classes().classes)
-    name = MACHINE_NAMES[space.machine]
+    name, point = MACHINE_NAMES[space.machine], "the new point" if learns else f"point {row + 1}"
     return (
-        f"{name} tells only {a} and {b} apart, so that the new point takes no part: choose MC-SVM or AD-SVM."
+        f"{name} tells only {a} and {b} apart, so that {point} takes no part: choose other two classes, "
+        "MC-SVM or AD-SVM."
     )
 
 

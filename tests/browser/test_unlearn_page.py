@@ -337,11 +337,21 @@ def test_everyone_is_left_out_with_a_bar_and_a_stop(page, serve):
     flips = page.locator(".unlearn-flips button")
     assert flips.count() == len(everyone["flips"]) > 0
     assert "changes sides when left out" in page.locator(".board-legend").text_content()
+    page.get_by_role("button", name="Which matter most").click()
+    legend = page.locator(".board-legend")
+    assert "matters: its own value changes" in legend.text_content()
+    assert "changes sides when left out" not in legend.text_content()
+    first, share, change = everyone["ranked"][0]
+    halos = read(page, f"{VIEW}.board.items.map((item) => item.size)")
+    assert halos[read(page, f"{VIEW}.shown.rows[{first}]")] == share == max(halos) == 1
+    assert flips.first.text_content().endswith(f"by {change}")
+    page.get_by_role("button", name="Which change sides").click()
+    assert max(read(page, f"{VIEW}.board.items.map((item) => item.size)")) == 0
+    assert "matters" not in legend.text_content()
     row = int(flips.first.get_attribute("data-row"))
     flips.first.click()
     page.wait_for_function(f"(row) => {VIEW}.chosen === row", arg=row)
     finish(page)  # the crosses are those of the machine with all points
-    legend = page.locator(".board-legend")
     assert "changes sides when left out" not in legend.text_content()
     page.get_by_role("button", name="To the start").click()
     assert "changes sides when left out" in legend.text_content()
@@ -429,7 +439,8 @@ def test_there_is_a_sign_of_more_that_change_sides(page, serve):
     page.evaluate(
         f"""() => {{
           const {{ turns, course }} = {VIEW};
-          turns.show(course.shown.rows.slice(0, 30).map((_, i) => [i, "0.12 \u2192 \u22120.34"]), course.shown);
+          const flips = course.shown.rows.slice(0, 30).map((_, i) => [i, "0.12 \u2192 \u22120.34"]);
+          turns.show({{ flips }}, course.shown);
         }}"""
     )
     more, chips = page.locator(".unlearn-more"), page.locator(".unlearn-flips")

@@ -58,6 +58,7 @@ const LEGEND_PICTURES = {
   way: legendPicture('<circle cx="5" cy="9" r="3.5"/><path d="M9 9h16" stroke-width="2.5"/>'),
   leaving: legendPicture('<path d="M13 1.5a7.5 7.5 0 1 1-7.5 7.5" stroke-width="3"/>'),
   flips: legendPicture('<path d="M5 3l16 12M21 3L5 15" stroke-width="3"/>'),
+  halo: legendPicture('<circle cx="13" cy="9" r="8.5" fill="currentColor" fill-opacity="0.3" stroke="none"/><circle cx="13" cy="9" r="3" fill="currentColor" stroke="none"/>'),
   hollow: legendPicture('<circle cx="13" cy="9" r="5"/>'),
   free: legendPicture('<circle cx="13" cy="9" r="7.5"/><circle cx="13" cy="9" r="2.5" fill="currentColor" stroke="none"/>'),
   bound: legendPicture('<circle cx="13" cy="9" r="7.5" stroke-dasharray="3.4 2.5"/><circle cx="13" cy="9" r="2.5" fill="currentColor" stroke="none"/>'),

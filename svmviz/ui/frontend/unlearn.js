@@ -6,6 +6,7 @@ const UNLEARN_SPEEDS = { least: 0.25, most: 8, start: 1, unit: "×" };
 const FIRST_FRAME = 16; // milliseconds that the first one counts for: it moves at once
 const FLASH = 0.7; // of a stretch, for which the point of an event stays marked
 const FAINTEST = 0.3; // opacity of a point that has left
+const NAMED = 3; // so many of those that matter most are named on the Board
 const UNLEARN_START = ["Click a point to unlearn it. Or choose Learn, and click where a new one shall be.",
   "Tap a point to unlearn it. Or choose Learn, and tap where a new one shall be."]; // by mouse, and by finger
 const IN_TURN = { everyone: "Leave out everyone", folds: "Fold by fold" };
@@ -70,7 +71,7 @@ class Unlearn {
     this.board.setOverlay((ctx, toPixel, board) => this.#paint(ctx, toPixel, board));
     this.scrub = this.find(".player-scrub");
     this.transport = this.#transport();
-    this.turns = new Turns(this.find(".unlearn-turns"));
+    this.turns = new Turns(this.find(".unlearn-turns"), () => this.#showTurns());
     this.#listen();
   }
 
@@ -347,6 +348,7 @@ class Unlearn {
     if (isPart !== this.isPart) {
       this.isPart = isPart;
       this.#showLegend();
+      this.#showHalos();
     }
     const opacities = new Array(board.count).fill(0.45); // points of other classes take no part
     rows.forEach((row, i) => { opacities[row] = this.sets[i] === SAMPLE_SETS.REST ? 0.75 : 1; });
@@ -372,6 +374,9 @@ class Unlearn {
       if (set === SAMPLE_SETS.BOUND) drawRing(ctx, POINT_STATUS.BOUND, ...place(i), radius, board.look.text, under, 2);
     });
     for (const [i] of this.flips) paintFlip(ctx, board.look, place(i), radius);
+    this.ranked.slice(0, NAMED).forEach(([i], k) => {
+      if (i !== walk?.sample) paintUnlearnName(ctx, board, `${k + 1}: ${names[i]}`, place(i), radius);
+    });
     for (const { at, sample } of course.events) {
       const since = this.heading * (this.position - at);
       if (sample < 0 || since < -1e-9 || since > FLASH) continue;
@@ -382,7 +387,12 @@ class Unlearn {
 
   /** Those that change sides: of the machine with all points, and only as long as that is the one to be seen. */
   get flips() {
-    return this.isPart ? [] : this.shown?.everyone?.flips ?? [];
+    return this.isPart || this.turns.isRanking ? [] : this.shown?.everyone?.flips ?? [];
+  }
+
+  /** Those that matter, likewise. */
+  get ranked() {
+    return this.isPart || !this.turns.isRanking ? [] : this.shown?.everyone?.ranked ?? [];
   }
 
   #showLegend() {
@@ -390,6 +400,7 @@ class Unlearn {
     const [margin, bound] = this.course.shown.terms;
     const items = [["free", margin], ["bound", bound], ["leaving", this.course.learns ? "new: how much of its multiplier is there" : "leaving: what is left of its multiplier"]];
     if (this.flips.length) items.push(["flips", "changes sides when left out"]);
+    if (this.ranked.length) items.push(["halo", "matters: its own value changes when left out"]);
     return this.board.setLegendItems(items);
   }
 
@@ -404,6 +415,8 @@ class Unlearn {
     const total = (set) => sets?.filter((other) => other === set).length ?? 0;
     const terms = course?.shown.terms ?? [];
     const parts = [SAMPLE_SETS.MARGIN, SAMPLE_SETS.BOUND, SAMPLE_SETS.REST].map((set, k) => `${total(set)} ${terms[k]?.split(":")[0]}`);
+    const apart = this.board.count - (sets?.length ?? 0);
+    if (apart) parts.push(`${apart} of other classes take no part`);
     this.find(".unlearn-sets").textContent = course ? parts.join(", ") : "";
     this.find(".unlearn-share").textContent = course?.last ? `multiplier ${course.learns ? "learned" : "left"}: ${(100 * this.left).toFixed(1)} %` : "";
     for (let k = 0; k < rows.length; k += 1) {
@@ -467,9 +480,21 @@ class Unlearn {
     bar.value = everyone ? everyone.done / everyone.total : 0;
     this.find(".unlearn-result").textContent = everyone?.words ?? "";
     this.root.dataset.done = everyone?.done ?? 0;
-    const flips = everyone?.flips ?? [];
-    this.turns.show(flips, this.shown);
+    this.turns.show(everyone, this.shown);
+    this.#showTurns();
+  }
+
+  /** On the Board: those that change sides, or how much each matters. */
+  #showTurns() {
     this.#showLegend();
+    this.#showHalos();
+    this.board.redraw();
+  }
+
+  #showHalos() {
+    const sizes = new Array(this.board.count).fill(0);
+    for (const [i, share] of this.ranked) sizes[this.shown.rows[i]] = share;
+    this.board.setSizes(sizes);
   }
 
   /** The last row fades where the list goes on. */
