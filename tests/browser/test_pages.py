@@ -444,3 +444,24 @@ def test_no_minimum_is_named_where_the_line_is_not_curved(visit):
     assert lines[0] == "now: g differs by 2, curvature 0"
     assert "no minimum" in lines[1]
     assert lines[2].startswith("cut to t = 1")
+
+
+def test_the_step_is_kept_across_a_switch_of_pages_and_back(visit):
+    page = visit(f"{LESSON}?preset=overlapping")
+    page.evaluate("() => findStage().svmviz.jump(7)")
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("() => findStage().svmviz.position > 7")
+    page.get_by_role("link", name="Draw and fit").click()
+    at_rest(page, "!findStage().querySelector('.player')")
+    left = page.evaluate("() => window.svmvizStep.position")
+    assert left > 7
+    page.get_by_role("link", name="SMO step by step").click()
+    at_rest(page, "findStage().svmviz.replay")
+    view = "findStage().svmviz"
+    assert page.evaluate(f"() => [{view}.position, {view}.playing]") == [left, False]
+    page.get_by_role("link", name="Draw and fit").click()
+    at_rest(page, "!findStage().querySelector('.player')")
+    choose(page, "Example", "Moons")
+    page.get_by_role("link", name="SMO step by step").click()
+    at_rest(page, "findStage().svmviz.replay")
+    assert page.evaluate(f"() => {view}.position") == 0  # another run

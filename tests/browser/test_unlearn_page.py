@@ -6,7 +6,7 @@ import pytest
 from svmviz.datasets import Dataset
 from svmviz.ui.link import to_query
 from svmviz.ui.workspace import Workspace
-from tests.browser.waits import answered, best_second, drawn, in_board, opened
+from tests.browser.waits import answered, at_rest, best_second, drawn, in_board, opened
 
 pytestmark = pytest.mark.browser
 
@@ -478,3 +478,17 @@ def test_the_page_fits_every_screen(open_page, serve, size, scheme):
       .filter((part) => part.scrollWidth > part.clientWidth + 1).map((part) => part.className)""")
     assert cut == []
     assert page.locator(".unlearn-board").bounding_box()["height"] >= 320
+
+
+def test_a_walk_that_a_switch_of_pages_cuts_off_stands_paused_on_return(page, serve):
+    open_unlearn(page, serve)
+    row = unlearn(page)
+    page.wait_for_function(f"() => {VIEW}.direction === 1 && {VIEW}.position > 0")
+    page.get_by_role("link", name="Draw and fit").click()
+    at_rest(page, "!findStage().querySelector('.unlearn')")
+    left = read(page, "window.svmvizWalk.position")
+    page.get_by_role("link", name="Unlearn").click()
+    at_rest(page, f"{VIEW}.course?.last > 0")
+    assert read(page, f"{VIEW}.chosen") == row
+    assert read(page, f"[{VIEW}.position, {VIEW}.direction]") == [left, 0]
+    assert left > 0

@@ -144,7 +144,7 @@ class Player {
     const labels = this.samples.map((point) => point[2] ?? 0);
     this.buildCharts(Boolean(trace.walk));
     this.replay = replayOf(trace, steps, model.kernel, model.centres, labels, meta.task === "regression", model.owners);
-    const first = this.begun ? 0 : trace.position ?? 0;
+    const first = this.begun ? 0 : this.#leftAt(trace.id) ?? trace.position ?? 0;
     this.begun = true;
     this.traceId = trace.id;
     this.hovered = null;
@@ -158,6 +158,13 @@ class Player {
     this.charts[3].zoom?.reset();
     this.steps.setReplay(this.replay);
     this.travel.setReplay(this.replay, meta, this.samples);
+  }
+
+  /** Where the same run stood before a page switch cut it off; null without one. */
+  #leftAt(id) {
+    const left = window.svmvizStep;
+    delete window.svmvizStep;
+    return left?.id === id ? left.position : null;
   }
 
   dropTrace() {
@@ -396,6 +403,7 @@ class Player {
 
   destroy() {
     this.pause(false);
+    if (this.traceId) window.svmvizStep = { id: this.traceId, position: this.position };
     cancelAnimationFrame(this.scheduled);
     this.transport.destroy();
     for (const chart of this.charts) chart.destroy();
