@@ -134,6 +134,7 @@ class Following:
 
     def _walker(self) -> Walker | None:
         """A walker that stands at the exact optimum of all that is not held; None where that fails."""
+        from svmviz.walk.levels import is_lost
         from svmviz.walk.settled import settled
 
         held = np.array(sorted(self._held), dtype=int)
@@ -143,7 +144,8 @@ class Following:
             problem = replace(self._problem, lo=lo, hi=hi)
         except InvalidProblemError:  # what is held and what may move cannot sum to what they must
             return None
-        return settled(problem, self._hessian.with_problem(problem), self._z, self._gradient)
+        walker = settled(problem, self._hessian.with_problem(problem), self._z, self._gradient)
+        return None if walker is None or is_lost(self._hessian, problem.linear, walker.z) else walker
 
     def _leave(self, walker: Walker) -> None:
         """Stand where the walker does."""

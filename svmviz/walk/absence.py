@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from svmviz.problem import EPS
 from svmviz.walk.levels import at_bounds, group_levels
 from svmviz.walk.margin import SOUND
 from svmviz.walk.tableau import Tableau
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from svmviz.walk.walker import Walker
 
 Array = np.ndarray
+
+# What a condition may be off by, as a share of the terms of the gradient.
+ROUNDING = 64 * EPS
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,10 @@ class Absences:
 
     def __init__(self, full: Walker):
         self.full = full
+        # Rounding counts here, not what a walk may be off by: the terms may be much larger than what they cancel to.
+        terms = full.largest * float(np.abs(full.z).sum())
+        sizes = float(np.abs(full.gradient).max() + np.abs(full.linear).max())
+        self._tolerance = SOUND * sizes + ROUNDING * terms
         self._start = Tableau(full) if full.is_generic() else None
         # Walks of few events, checked at the end, need no refining.
         self._tableau = Tableau(full, refines=False) if self._start else None
@@ -118,4 +126,4 @@ class Absences:
         violation[~movable] = 0.0
         sums = np.add.reduceat(z, full.problem.starts, axis=1) - full.sums
         width = np.abs(z).max(axis=1)
-        return (violation.max(axis=1) <= SOUND * full.scale) & (np.abs(sums).max(axis=1) <= SOUND * width)
+        return (violation.max(axis=1) <= self._tolerance) & (np.abs(sums).max(axis=1) <= SOUND * width)

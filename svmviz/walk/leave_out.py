@@ -85,8 +85,9 @@ def leave_one_out(estimator: Estimator, X: Any, y: Any = None, *, sample_weight:
     Raises
     ------
     InvalidProblemError
-        For data or parameters that cannot be used, or a sample without which the sums cannot be met: of nu and mu
-        machines, whose other multipliers may not grow any further.
+        For data or parameters that cannot be used, features or a C so large that rounding hides the optimum, or a
+        sample without which the sums cannot be met: of nu and mu machines, whose other multipliers may not grow any
+        further.
     """
     machines = machines_of(estimator, X, y, sample_weight)
     n = machines.posed[0].n_samples

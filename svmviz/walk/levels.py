@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from svmviz.hessian import Hessian
-from svmviz.problem import DualProblem, squared_noise
+from svmviz.problem import EPS, DualProblem, squared_noise
 
 Array = np.ndarray
 
 # That scale is the largest gradient and linear term, and this share of the terms that a gradient is the sum of: they
 # may cancel altogether, as where reduced hulls meet.
 TERMS = 1e-3
+# Where rounding of the terms of a gradient is more than this share of the linear term, what they sum to is lost.
+LOST = 1e-4
 # What a multiplier may be off its bound, relative to the largest, and count as there: one that reached it just as a
 # walk arrived.
 AT_BOUND = 1e-11
@@ -22,6 +24,22 @@ def gradient_scale(hessian: Hessian, linear: Array, z: Array, gradient: Array) -
     sizes = float(np.abs(gradient).max() + np.abs(linear).max())
     largest = float(np.abs(hessian.diagonal).max()) or 1.0
     return sizes + TERMS * largest * float(np.abs(z).sum()) or 1.0
+
+
+def is_lost(hessian: Hessian, linear: Array, z: Array) -> bool:
+    """Whether the terms of a gradient are so large beside the linear term that rounding hides what they sum to.
+
+    Decision values are known to about EPS times these terms, measured on features of all sizes. Without a linear term
+    nothing is lost: all there is scales with the kernel.
+
+    Parameters
+    ----------
+    hessian : Hessian
+    linear, z : ndarray (n,)
+    """
+    root = np.sqrt(np.maximum(hessian.diagonal, 0.0))
+    terms = float(root.max() * (root @ np.abs(z)))
+    return bool(linear.any()) and EPS * terms > LOST * float(np.abs(linear).max())
 
 
 def vanishes(hessian: Hessian, linear: Array, z: Array, gradient: Array) -> bool:

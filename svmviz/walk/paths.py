@@ -13,6 +13,7 @@ from svmviz.errors import InvalidProblemError
 from svmviz.estimators.base import Estimator
 from svmviz.walk.backward import backward
 from svmviz.walk.curved import follow_diagonal
+from svmviz.walk.levels import is_lost
 from svmviz.walk.multiclass import Several, machines_of
 from svmviz.walk.posed import Posed, exact
 from svmviz.walk.record import Event, Walk
@@ -205,7 +206,7 @@ def path(
     ------
     InvalidProblemError
         For data or parameters that cannot be used, a parameter that the machine does not have, or where floating
-        point does not get through.
+        point does not get through: features or a C so large that rounding hides the optimum.
     """
     check_choice("parameter", parameter, PARAMETERS)
     if parameter not in estimator.get_params():
@@ -226,20 +227,21 @@ def _followed(posed: Posed, parameter: str, start: float, stop: float) -> Path:
     at_start = posed if start == low else posed.moved(parameter, low, start)
     if rates.diagonal is not None:
         walk = follow_diagonal(exact(at_start), rates.diagonal, start, stop)
-        return CurvedPath(parameter, start, stop, _arrived(walk, parameter), at_start)
+        _check_arrived(walk, posed.moved(parameter, low, stop), parameter)
+        return CurvedPath(parameter, start, stop, walk, at_start)
     walker = exact(posed)
     end = arrival(walker, low)
-    walk = _arrived(followed(walker, rates, high - low, start=low, record=True)[1], parameter)
-    return Path(
-        parameter, start, stop, walk if start == low else backward(walk, end, posed.problem.sample), at_start
-    )
+    _, walk = followed(walker, rates, high - low, start=low, record=True)
+    _check_arrived(walk, posed.moved(parameter, low, high), parameter)
+    if start > stop:
+        walk = backward(walk, end, posed.problem.sample)
+    return Path(parameter, start, stop, walk, at_start)
 
 
-def _arrived(walk: Walk, parameter: str) -> Walk:
-    """The walk, which must have arrived."""
-    if walk.status == "arrived":
-        return walk
-    raise InvalidProblemError(
-        f"The path ends at {parameter} = {walk.stop:g}: "
-        "no further in floating point; scale the features, or choose a shorter path."
-    )
+def _check_arrived(walk: Walk, end: Posed, parameter: str) -> None:
+    """InvalidProblemError for a walk that has not arrived at this end, or where rounding hides what is there."""
+    if walk.status != "arrived" or is_lost(end.hessian, end.problem.linear, walk.z):
+        raise InvalidProblemError(
+            f"The path ends at {parameter} = {walk.stop:g}: "
+            "no further in floating point; scale the features, or choose a shorter path."
+        )

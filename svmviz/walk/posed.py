@@ -18,7 +18,7 @@ from svmviz.gram import KernelRows
 from svmviz.hessian import Hessian
 from svmviz.machines import ad_svm, mc_svm, nu_svc
 from svmviz.problem import DualProblem
-from svmviz.walk.levels import vanishes
+from svmviz.walk.levels import is_lost, vanishes
 from svmviz.walk.record import Rates
 from svmviz.walk.settled import settled
 from svmviz.walk.walker import Walker
@@ -309,6 +309,6 @@ def exact_optimum(problem: DualProblem, hessian: Hessian) -> Walker:
             "The optimum is 0 but for rounding, since the reduced hulls meet: take a larger nu, a smaller mu, or "
             "another kernel."
         )
-    if walker is None:
+    if walker is None or is_lost(hessian, problem.linear, walker.z):
         raise InvalidProblemError("No exact optimum in floating point: scale the features, or lower C.")
     return walker
