@@ -29,6 +29,9 @@ EPS = float(np.finfo(float).eps)
 # A squared distance z'Hz below this share of the terms that it is the sum of is none: kernel values and gradients
 # are off by some eps of their terms, and that makes up as much.
 MEETS = 32 * EPS
+# What a multiplier may be off its bound, relative to the largest, and count as there once it is read: what rounding
+# has left of one, and one that reached its bound just as a walk arrived.
+AT_BOUND = 1e-11
 # Numbers beyond this are refused: products of a few of them, which the solver forms, must not overflow.
 LARGEST = 1e60
 
@@ -312,10 +315,13 @@ class DualProblem:
             least = np.where(z == 0, 0.0, (self.linear + curved) * z)
         return float(least.sum())
 
-    def thresholds(self, z: Array, gradient: Array) -> Thresholds:
-        """The two thresholds of each group at z (n,) with its gradient (n,)."""
-        up = np.where(z < self.hi, gradient, np.inf)
-        low = np.where(z > self.lo, gradient, -np.inf)
+    def thresholds(self, z: Array, gradient: Array, near: float = 0.0) -> Thresholds:
+        """The two thresholds of each group at z (n,) with its gradient (n,).
+
+        A multiplier that is no further from its bound than `near` counts as there.
+        """
+        up = np.where(self.hi - z > near, gradient, np.inf)
+        low = np.where(z - self.lo > near, gradient, -np.inf)
         return Thresholds(self._per_group(np.minimum, up), self._per_group(np.maximum, low))
 
     def violation(self, z: Array, gradient: Array) -> float:

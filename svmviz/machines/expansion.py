@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from svmviz.problem import DualProblem
+from svmviz.problem import AT_BOUND, DualProblem
 
 Array = np.ndarray
 
@@ -50,9 +50,9 @@ def bias_interval(problem: DualProblem, z: Array, gradient: Array) -> tuple[floa
 
     At an optimum the largest gradient that may shrink is at most the smallest that may grow, and every bias
     in between is optimal. Before that they cross; the interval then has the same ends in ascending order.
-    A threshold that no index sets is infinite.
+    A threshold that no index sets is infinite. A multiplier that is at its bound but for rounding counts as there.
     """
-    up, low = problem.thresholds(z, gradient)
+    up, low = problem.thresholds(z, gradient, AT_BOUND * float(np.abs(z).max(initial=0.0)))
     ends = sorted((-float(up[0]), -float(low[0])))
     return ends[0], ends[1]
 
@@ -67,7 +67,7 @@ def midpoint(interval: tuple[float, float]) -> float:
 
 def group_multipliers(problem: DualProblem, z: Array, gradient: Array) -> Array:
     """The multiplier nu of each group (n_groups,): the middle of its two thresholds."""
-    up, low = problem.thresholds(z, gradient)
+    up, low = problem.thresholds(z, gradient, AT_BOUND * float(np.abs(z).max(initial=0.0)))
     return np.array([midpoint((float(a), float(b))) for a, b in zip(low, up, strict=True)])
 
 

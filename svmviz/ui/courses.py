@@ -21,7 +21,9 @@ from svmviz.ui.models import browser_model, clear_value
 from svmviz.ui.player import sample_name
 from svmviz.ui.workspace import Workspace
 from svmviz.walk import Event, Walk
-from svmviz.walk.record import AT_LOWER, AT_UPPER, MARGIN, Segment
+from svmviz.walk.levels import fixed_groups, intervals, middles, off_bounds
+from svmviz.walk.posed import Posed
+from svmviz.walk.record import AT_LOWER, AT_UPPER, HELD, MARGIN, Segment
 
 Array = np.ndarray
 
@@ -33,6 +35,9 @@ STILL = 1e-12
 
 SAME = 1e-9
 """Biases that differ by less than this share of the gradient's scale are the same."""
+
+WITHOUT_NU = ("mu_svm", "ad_svm", "mc_svm")
+"""Machines whose functions do not hang on the multipliers of the groups."""
 
 SIDES = {"to lower bound": AT_LOWER, "to upper bound": AT_UPPER}
 """Where an index stands after an event; after all others it is on the margin."""
@@ -230,13 +235,31 @@ def _stretches(walk: Walk) -> list[Segment]:
 
 def _looks(space: Workspace, solution: Solution, walk: Walk, part: Segment) -> list[Look]:
     """What is drawn at the start, in the middle and at the end of a stretch."""
-    length = part.stop - part.start
-    moments = []
-    for share in (0.0, 0.5, 1.0):
-        value = part.start + share * length
-        lo, hi = walk.lo + value * walk.lo_rate, walk.hi + value * walk.hi_rate
-        moments.append(look(space, solution, part.at(value, lo, hi), part.nu_at(value)))
-    return moments
+    values = (part.start, 0.5 * (part.start + part.stop), part.stop)
+    boxes = [(walk.lo + value * walk.lo_rate, walk.hi + value * walk.hi_rate) for value in values]
+    z = [part.at(value, *box) for value, box in zip(values, boxes, strict=True)]
+    nu = [part.nu_at(value) for value in values]
+    if space.machine not in WITHOUT_NU:
+        nu = _middles(solution.posed, boxes, z, nu, part.side != HELD)
+    return [look(space, solution, *moment) for moment in zip(z, nu, strict=True)]
+
+
+def _middles(
+    posed: Posed, boxes: list[tuple[Array, Array]], z: list[Array], nu: list[Array], movable: Array
+) -> list[Array]:
+    """The multipliers of the groups at three moments of a stretch, in the middle of an interval at both of its ends.
+
+    Such an interval lies between gradients, which are linear: what is between two of its numbers stays in it.
+    """
+    starts = posed.problem.starts
+    fixed = fixed_groups(starts, z[1], *boxes[1], movable)
+    if fixed.all():
+        return nu
+    first, last = (
+        np.where(fixed, nu[k], middles(*intervals(starts, *off_bounds(z[k], *boxes[k], movable), gradient)))
+        for k, gradient in ((0, posed.hessian.gradient(z[0])), (2, posed.hessian.gradient(z[2])))
+    )
+    return [first, np.where(fixed, nu[1], 0.5 * (first + last)), last]
 
 
 def _sets(solution: Solution, walk: Walk, kept: list[Segment], sample: int, learns: bool) -> list[Array]:

@@ -254,7 +254,7 @@ def _trace(course: _Course, posed: Posed, parameter: str, origin: _Origin) -> Tr
         rates=course.rates,
         sides=ends.first_sides(),
         nu=nu.copy(),
-        bias=reading.bias(nu),
+        bias=reading.bias(course.problem, start, nu, ends.first_sides()),
         objective=reading.objective(course.problem, start),
     )
     steps = tuple(_steps(ends, moving, reading))
@@ -301,8 +301,11 @@ class _Reading:
     posed: Posed
     has_bias: bool
 
-    def bias(self, nu: Array) -> float:
-        return float(self.posed.bias(nu)) if self.has_bias else 0.0
+    def bias(self, problem: DualProblem, z: Array, nu: Array, sides: Array) -> float:
+        """Where it is an interval, its middle."""
+        if not self.has_bias:
+            return 0.0
+        return float(self.posed.bias(self.posed.of(problem).levels(z, nu, sides != HELD)))
 
     def gradient(self, problem: DualProblem, z: Array) -> Array:
         return self.posed.hessian.with_problem(problem).gradient(z)
@@ -403,7 +406,7 @@ def _steps(ends: _Ends, moving: Moving, reading: _Reading) -> Iterator[WalkStep]
             changed=tuple(moment.changed.tolist()),
             sides=tuple(sides[moment.changed].tolist()),
             nu=tuple(event.nu.tolist()),
-            bias=reading.bias(event.nu),
+            bias=reading.bias(moving.problem_at(problem, value), z, event.nu, sides),
             objective=objective,
             indices=tuple(indices.tolist()),
             z=tuple(z[indices].tolist()),

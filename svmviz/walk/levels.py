@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from svmviz.hessian import Hessian
-from svmviz.problem import EPS, DualProblem, squared_noise
+from svmviz.problem import AT_BOUND, EPS, DualProblem, squared_noise
 
 Array = np.ndarray
 
@@ -14,9 +14,6 @@ Array = np.ndarray
 TERMS = 1e-3
 # Where rounding of the terms of a gradient is more than this share of the linear term, what they sum to is lost.
 LOST = 1e-4
-# What a multiplier may be off its bound, relative to the largest, and count as there: one that reached it just as a
-# walk arrived.
-AT_BOUND = 1e-11
 
 
 def gradient_scale(hessian: Hessian, linear: Array, z: Array, gradient: Array) -> float:
@@ -90,8 +87,14 @@ def group_levels(
         0 where no index of the group can move.
     """
     above, below = off_bounds(z, lo, hi, movable, width)
-    fixed = np.logical_or.reduceat(above & below, starts, axis=-1)
+    fixed = fixed_groups(starts, z, lo, hi, movable, width)
     return np.where(fixed, nu, middles(*intervals(starts, above, below, gradient)))
+
+
+def fixed_groups(starts: Array, z: Array, lo: Array, hi: Array, movable: Array, width: float = 0.0) -> Array:
+    """Which groups have a multiplier inside of its box, which fixes theirs: (..., n_groups) of bool; see above."""
+    above, below = off_bounds(z, lo, hi, movable, width)
+    return np.asarray(np.logical_or.reduceat(above & below, starts, axis=-1))
 
 
 def intervals(starts: Array, above: Array, below: Array, gradient: Array) -> tuple[Array, Array]:

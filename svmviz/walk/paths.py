@@ -92,8 +92,19 @@ class Path:
         return self.walk.at(self._place(value), self.posed.box(self.parameter, value))
 
     def bias_at(self, value: float) -> float:
-        """Bias at this value; an optimal one where it is an interval."""
-        return self.posed.bias(self.walk.nu_at(self._place(value)))
+        """Bias at this value; the middle where it is an interval."""
+        return self.posed.bias(self.levels_at(value))
+
+    def levels_at(self, value: float) -> Array:
+        """Multiplier of each group (n_groups,) at this value; where nothing fixes it, the middle of its interval."""
+        nu, z = self.walk.nu_at(self._place(value)), self.multipliers_at(value)
+        there = self.posed.moved(self.parameter, self.start, value)
+        return there.levels(z, nu, there.problem.lo < there.problem.hi, self._width)
+
+    @cached_property
+    def _width(self) -> float:
+        """How large the multipliers are where the walk began, at the smaller of the two ends."""
+        return float(np.abs(self.multipliers_at(min(self.start, self.stop))).max())
 
 
 @dataclass(frozen=True)
@@ -165,7 +176,7 @@ class Paths:
         return self.machines.coefficients([part.at(value) for part in self.parts])
 
     def bias_at(self, value: float) -> Array:
-        """Bias of each machine at this value, (n_machines,), as intercept_ of a fit; optimal if it is an interval."""
+        """Bias of each machine at this value, (n_machines,), as intercept_ of a fit; the middle of an interval."""
         return self.machines.biases([part.bias_at(value) for part in self.parts])
 
 

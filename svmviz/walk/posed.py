@@ -18,7 +18,7 @@ from svmviz.gram import KernelRows
 from svmviz.hessian import Hessian
 from svmviz.machines import ad_svm, mc_svm, nu_svc
 from svmviz.problem import DualProblem
-from svmviz.walk.levels import is_lost, vanishes
+from svmviz.walk.levels import fixed_groups, group_levels, is_lost, vanishes
 from svmviz.walk.record import Rates
 from svmviz.walk.settled import settled
 from svmviz.walk.walker import Walker
@@ -102,10 +102,31 @@ class Posed(ABC):
 
     def moved(self, parameter: str, start: float, value: float) -> Posed:
         """The same at another value of the parameter, which was `start`."""
+        return self.of(self.rates(parameter).moved(self.problem, start, value))
+
+    def of(self, problem: DualProblem) -> Posed:
+        """The same with another problem of these indices."""
         other = copy(self)
-        other.problem = self.rates(parameter).moved(self.problem, start, value)
-        other.hessian = self.hessian.with_problem(other.problem)
+        other.problem, other.hessian = problem, self.hessian.with_problem(problem)
         return other
+
+    def levels(self, z: Array, nu: Array, movable: Array, width: float = 0.0) -> Array:
+        """Multiplier of each group (n_groups,) at an optimum: nu, or the middle where no multiplier fixes it.
+
+        Parameters
+        ----------
+        z : ndarray (n,)
+        nu : ndarray (n_groups,)
+        movable : ndarray (n,) of bool
+            Which indices are not held.
+        width : float, default 0
+            How large the multipliers have been.
+        """
+        problem = self.problem
+        box = problem.starts, z, problem.lo, problem.hi
+        if fixed_groups(*box, movable, width).all():
+            return nu
+        return group_levels(*box, self.hessian.gradient(z), nu, movable, width)
 
     def meets(self, optimum: Optimum) -> bool:
         """Whether nothing is decided: w is 0 but for rounding, as where reduced hulls meet."""

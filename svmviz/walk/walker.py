@@ -28,7 +28,7 @@ import numpy as np
 from scipy.linalg.blas import daxpy
 
 from svmviz.problem import EPS, DualProblem
-from svmviz.walk.levels import group_levels, has_room, off_bounds
+from svmviz.walk.levels import fixed_groups, group_levels, has_room
 from svmviz.walk.margin import NEGLIGIBLE, SOUND, Margin, StuckError
 from svmviz.walk.record import AT_LOWER, AT_UPPER, HELD, MARGIN, Rates, Walk, WalkStatus
 from svmviz.walk.recorder import Recorder
@@ -546,8 +546,7 @@ class Walker(Margin):
 
     def fixed_groups(self) -> Array:
         """Which groups have a multiplier inside of its box, which fixes theirs: (n_groups,) of bool."""
-        above, below = off_bounds(self.z, self.lo, self.hi, self.side != HELD, self._width)
-        return np.logical_or.reduceat(above & below, self.problem.starts)
+        return fixed_groups(self.problem.starts, self.z, self.lo, self.hi, self.side != HELD, self._width)
 
     def _is_sound(self) -> bool:
         """Whether sums and optimality conditions hold but for rounding."""

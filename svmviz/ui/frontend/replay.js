@@ -164,15 +164,21 @@ class Replay {
    */
   groupMiddle(group) {
     if (this.nu && this.hasFree(group)) return this.nu[group];
-    const { lowestRise, highestFall } = this.groupThresholds(group);
+    const { lowestRise, highestFall } = this.groupThresholds(group, this.near());
     const ends = [lowestRise, highestFall].filter(Number.isFinite);
     return ends.reduce((sum, end) => sum + end / ends.length, 0);
   }
 
+  /** Nearer to its bound than this a multiplier counts as there once it is read, as AT_BOUND in Python. */
+  near() {
+    return 1e-11 * this.z.reduce((largest, z) => Math.max(largest, Math.abs(z)), 0);
+  }
+
   /** Whether a multiplier of a group may go both ways. */
   hasFree(group) {
+    const near = this.near();
     for (let d = 0; d < this.size; d += 1) {
-      if (this.dual.group[d] === group && this.mayRise(d) && this.mayFall(d)) return true;
+      if (this.dual.group[d] === group && this.mayRise(d, near) && this.mayFall(d, near)) return true;
     }
     return false;
   }
@@ -252,12 +258,12 @@ class Replay {
     return coef;
   }
 
-  mayRise(d) {
-    return this.z[d] < this.hi[d];
+  mayRise(d, near = 0) {
+    return this.hi[d] - this.z[d] > near;
   }
 
-  mayFall(d) {
-    return this.z[d] > this.lo[d];
+  mayFall(d, near = 0) {
+    return this.z[d] - this.lo[d] > near;
   }
 
   /** The two thresholds of the group that the pair is in (otherwise of the group that is violated most). */
@@ -267,12 +273,12 @@ class Replay {
     return all.reduce((worst, one) => (one.violation > worst.violation ? one : worst));
   }
 
-  groupThresholds(group) {
+  groupThresholds(group, near = 0) {
     let [lowestRise, highestFall] = [Infinity, -Infinity];
     for (let d = 0; d < this.size; d += 1) {
       if (this.dual.group[d] !== group) continue;
-      if (this.mayRise(d)) lowestRise = Math.min(lowestRise, this.gradient[d]);
-      if (this.mayFall(d)) highestFall = Math.max(highestFall, this.gradient[d]);
+      if (this.mayRise(d, near)) lowestRise = Math.min(lowestRise, this.gradient[d]);
+      if (this.mayFall(d, near)) highestFall = Math.max(highestFall, this.gradient[d]);
     }
     return { group, lowestRise, highestFall, violation: highestFall - lowestRise };
   }
