@@ -1,7 +1,7 @@
 """How often a second the page of a path follows its slider, and what the path costs the server.
 
-Two overlapping clouds, Gaussian kernel, the whole path in C. Run it with ``python -m tests.bench.slide_frames`` in
-the repository, on a machine that is otherwise idle.
+Two overlapping clouds, Gaussian kernel, the whole path in C with either loss. Run it with
+``python -m tests.bench.slide_frames`` in the repository, on a machine that is otherwise idle.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import logging
 import time
+from itertools import product
 from typing import Any
 
 import numpy as np
 from playwright.sync_api import sync_playwright
 
 from svmviz.datasets import Dataset
-from svmviz.ui import frontend
+from svmviz.ui import frontend, server
 from svmviz.ui.slide import slide_data
-from svmviz.ui.workspace import Workspace
+from svmviz.ui.workspace import LOSSES, Workspace
 from tests.browser.conftest import FLAGS, chromium_path
 
 SIZES = (30, 100)
@@ -47,12 +48,12 @@ DRAG = """async ([meta, path]) => {
 }"""
 
 
-def two_clouds(size: int) -> tuple[dict[str, Any], dict[str, Any] | None]:
+def two_clouds(size: int, loss: str = "hinge") -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Data of the page, and path, for two overlapping clouds of so many points each."""
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], size)
     points = (rng.normal(size=(2 * size, 2)) + 1.5 * labels[:, None]).round(4)
-    space = Workspace(kernel="rbf", gamma=1.0)
+    space = Workspace(kernel="rbf", gamma=1.0, loss=loss)
     space.load(Dataset(points, labels, "classification", ("x1", "x2")))
     return slide_data(space, "C", 630)
 
@@ -60,11 +61,12 @@ def two_clouds(size: int) -> tuple[dict[str, Any], dict[str, Any] | None]:
 def main() -> None:
     """Drag from end to end with few and with many points, and print how it went."""
     logging.disable(logging.WARNING)  # Streamlit misses its server
+    server.one_thread()  # as in the app
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
-        for size in SIZES:
+        for loss, size in product(LOSSES, SIZES):
             begin = time.perf_counter()
-            data = two_clouds(size)
+            data = two_clouds(size, loss)
             spent = 1000 * (time.perf_counter() - begin)
             once, again = len(json.dumps(data[1])) / 1e6, len(json.dumps(data[0])) / 1e3
             page = browser.new_page(viewport={"width": 1366, "height": 768})
@@ -73,8 +75,8 @@ def main() -> None:
             page.add_script_tag(content=frontend.script().replace("export default function", "function"))
             run = page.evaluate(DRAG, data)
             print(
-                f"{2 * size} points, {run['breaks']} breakpoints: server {spent:.0f} ms, {once:.2f} MB once and "
-                f"{again:.1f} kB each time; "
+                f"{loss} loss, {2 * size} points, {run['breaks']} breakpoints: server {spent:.0f} ms, "
+                f"{once:.2f} MB once and {again:.1f} kB each time; "
                 f"{run['updates']:.0f} pictures a second (goal {GOAL}), median {run['median']:.1f} ms, "
                 f"95 % {run['p95']:.1f} ms"
             )
