@@ -52,7 +52,7 @@ class Margin(Seats):
 
     Parameters
     ----------
-    problem, hessian, z, gradient, moves
+    problem, hessian, z, gradient
         As for `svmviz.walk.walker.Walker`.
 
     Attributes
@@ -65,16 +65,8 @@ class Margin(Seats):
         What was added to the linear term to make the start optimal, or to set ties apart, and is to be walked off.
     """
 
-    def __init__(
-        self,
-        problem: DualProblem,
-        hessian: Hessian,
-        z: Array,
-        gradient: Array | None = None,
-        moves: bool = True,
-    ):
+    def __init__(self, problem: DualProblem, hessian: Hessian, z: Array, gradient: Array | None = None):
         super().__init__(problem, hessian, z)
-        self.moves = moves
         self.edges_move = False  # those of indices that are not held
         self.gradient = hessian.gradient(self.z) if gradient is None else gradient.copy()
         self.scale = gradient_scale(hessian, self.linear, self.z, self.gradient)
@@ -82,10 +74,7 @@ class Margin(Seats):
         self._speed, self._slack, self._waits = np.empty((3, self.n))
         self.missing = np.zeros(self.n_groups)
         self.perturbation = np.zeros(self.n)
-        if moves:
-            self._start_margin()
-        else:
-            self.nu = self._first_nu(np.flatnonzero(self.side == MARGIN))
+        self._start_margin()
 
     def _start_margin(self) -> None:
         """Put all that is strictly inside on the margin, and one index of each other group; see `MarginSystem`."""

@@ -13,6 +13,7 @@ from svmviz.smo.loop import Options, minimize
 from svmviz.walk.levels import gradient_scale, intervals, middles, vanishes
 from svmviz.walk.margin import SOUND, StuckError
 from svmviz.walk.record import AT_LOWER, AT_UPPER, HELD, MARGIN, Event, Rates, Segment, Walk
+from svmviz.walk.resting import Resting
 from svmviz.walk.vanished import central
 from svmviz.walk.walker import Walker, most_settling
 
@@ -122,7 +123,7 @@ def _at_rest(problem: DualProblem, hessian: Hessian, z: Array, gradient: Array) 
         scale = gradient_scale(hessian, problem.linear, z, gradient)
     if problem.violation(z, gradient) > SOUND * scale or not problem.is_feasible(z):
         return None
-    return Walker(problem, hessian, z, gradient, moves=False)
+    return Resting(problem, hessian, z, gradient)
 
 
 def _standing(problem: DualProblem, hessian: Hessian, z: Array, gradient: Array) -> Walker | None:
@@ -214,9 +215,10 @@ def _across(walker: Walker, walk: Walk, rates: Rates, stop: float) -> tuple[Walk
     Where the walk has gone astray it begins anew in the same place. Where w is 0 the line goes to the end.
     """
     here = _ahead(walker, rates, 0.0)
-    if walker.moves and (fresh := _settled_at(here, walker)):
+    if not isinstance(walker, Resting) and (fresh := _settled_at(here, walker)):
         walker = fresh
-        if walker.moves and walk.segments and walk.segments[-1].stop > walk.segments[-1].start:
+        moves = not isinstance(walker, Resting)
+        if moves and walk.segments and walk.segments[-1].stop > walk.segments[-1].start:
             return walker, _stretch(walk, walker, walk.stop, walk.stop, (), "arrived")
     there = _ahead(walker, rates, stop - walk.stop)
     if (start := _vanished(here, walker)) and (end := _vanished(there, walker)):
@@ -237,7 +239,7 @@ def _vanished(problem: DualProblem, walker: Walker) -> Walker | None:
         return None
     hessian = walker.hessian.with_problem(problem)
     if found := central(problem, hessian):
-        return Walker(problem, hessian, *found, moves=False)
+        return Resting(problem, hessian, *found)
     end = _settled_at(problem, walker)
     return end if end and vanishes(hessian, problem.linear, end.z, end.gradient) else None
 

@@ -27,9 +27,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg.blas import daxpy
 
-from svmviz.problem import EPS, DualProblem
-from svmviz.walk.levels import fixed_groups, group_levels, has_room
-from svmviz.walk.margin import NEGLIGIBLE, SOUND, Margin, StuckError
+from svmviz.problem import DualProblem
+from svmviz.walk.levels import fixed_groups, group_levels
+from svmviz.walk.lookahead import STRAY, Lookahead
+from svmviz.walk.margin import NEGLIGIBLE, SOUND, StuckError
 from svmviz.walk.record import AT_LOWER, AT_UPPER, HELD, MARGIN, Rates, Walk, WalkStatus
 from svmviz.walk.recorder import Recorder
 from svmviz.walk.tableau import Outcome, Tableau
@@ -43,9 +44,8 @@ MOST_UPDATES = 150
 PATIENCE, PATIENCE_EACH, APART, MOST_SHAKES = 30, 0.5, 5e-10, 6
 # A step below this share of the walk is none.
 TINY = 1e-14
-# A gradient that should go with the margin's may be off by this share of the scale; and so often rounding may be at
-# fault for more.
-STRAY, MOST_ASTRAY = 0.25 * SOUND, 20
+# So often rounding may be at fault for a gradient that is further off than `STRAY`.
+MOST_ASTRAY = 20
 # So many events with care before a fast stretch; after one that ended within so many events twice as many as the last
 # time, up to the most.
 CARE, SHORT, MOST_CARE = 2, 8, 64
@@ -62,7 +62,7 @@ def most_settling(n: int) -> int:
     return SETTLING + SETTLING_EACH * n
 
 
-class Walker(Margin):
+class Walker(Lookahead):
     """An optimum that follows its problem.
 
     Parameters
@@ -74,9 +74,6 @@ class Walker(Margin):
         Feasible and nearly optimal: what it lacks is walked off by `settle`.
     gradient : ndarray (n,), optional
         H z + p, fresh.
-    moves : bool, default True
-        Without a margin, as for an optimum over a kernel that is singular but for rounding, a walker knows where it
-        stands and cannot go on from there: z is then optimal as it is.
 
     Attributes
     ----------
@@ -91,12 +88,11 @@ class Walker(Margin):
     """
 
     _random: np.random.Generator | None = None
-    _narrows = False
     _most_careful = 10**9
 
     def copy(self) -> Walker:
         """A walker of its own, to go another way from here."""
-        other = object.__new__(Walker)
+        other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         for name in (
             "linear", "sums", "lo", "hi", "z", "gradient", "nu", "side", "sigma", "_places", "_edges", "base", "rate",
@@ -122,9 +118,9 @@ class Walker(Margin):
         if float(np.abs(perturbation).max()) <= 0.1 * NEGLIGIBLE * self.scale:
             self.linear = self.linear - perturbation
             self.gradient = self.gradient - perturbation
-            return self.follow(Rates(), 0.0, _again=True)
+            return self._walked(Rates(), 0.0)
         self._most_careful = most_settling(self.n)
-        walk = self.follow(Rates(linear=-perturbation), 1.0, _again=True)
+        walk = self._walked(Rates(linear=-perturbation), 1.0)
         del self._most_careful
         if walk.status != "arrived":
             self.perturbation = self.perturbation + (1.0 - walk.stop) * perturbation
@@ -132,7 +128,7 @@ class Walker(Margin):
 
     def hold(self, j: int) -> None:
         """Hold z_j where it is, on the margin or not."""
-        if self.side[j] == MARGIN and self.moves:
+        if self.side[j] == MARGIN:
             self._leave(int(np.flatnonzero(self.margin == j)[0]), HELD, 0.0)
         self.side[j], self.sigma[j] = HELD, 0.0
         self.lo[j] = self.hi[j] = self.z[j]
@@ -146,7 +142,6 @@ class Walker(Margin):
         watched: int = -1,
         record: bool = False,
         tidy: bool = True,
-        _again: bool = False,
     ) -> Walk:
         """Move the problem at these rates for so long, and the optimum with it.
 
@@ -172,12 +167,28 @@ class Walker(Margin):
         """
         if rates.diagonal is not None:
             raise ValueError("The optimum is no line where the diagonal moves: follow_diagonal follows it.")
+        walk = self._walked(rates, length, start, watched, record, tidy)
+        if walk.status in ("arrived", "condition holds") and self.perturbation.any():
+            settled = self.settle()
+            walk = replace(walk, z=settled.z, gradient=settled.gradient, violation=settled.violation)
+            if settled.status != "arrived" and not self.forgive():
+                walk = replace(walk, status="failed")
+        return walk
+
+    def _walked(
+        self,
+        rates: Rates,
+        length: float,
+        start: float = 0.0,
+        watched: int = -1,
+        record: bool = False,
+        tidy: bool = True,
+    ) -> Walk:
+        """`follow`, with what is left of the perturbation."""
         recorder = Recorder(self, start, record)
         status: WalkStatus = "arrived"
         self._start_moving(rates)
         try:
-            if not self.moves and length:
-                raise StuckError("failed" if watched >= 0 or self._can_arrive(length) else "infeasible")
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 status = self._run(length, watched, recorder)
             if status == "arrived":
@@ -188,13 +199,7 @@ class Walker(Margin):
                     self._correct()
         except StuckError as stuck:
             status = stuck.status
-        walk = self._finish(recorder, status, watched, length)
-        if status in ("arrived", "condition holds") and self.perturbation.any() and not _again:
-            settled = self.settle()
-            walk = replace(walk, z=settled.z, gradient=settled.gradient, violation=settled.violation)
-            if settled.status != "arrived" and not self.forgive():
-                walk = replace(walk, status="failed")
-        return walk
+        return self._finish(recorder, status, watched)
 
     def forgive(self) -> bool:
         """Take the optimum as exact where the perturbation is less than a condition may be off by."""
@@ -202,11 +207,6 @@ class Walker(Margin):
             return False
         self.perturbation = np.zeros(self.n)
         return True
-
-    def _can_arrive(self, length: float) -> bool:
-        """Whether the box so far ahead has room for the sums."""
-        lo, hi = self.lo + length * self.lo_rate, self.hi + length * self.hi_rate
-        return has_room(self.problem, lo, hi, self.sums + length * self.sums_rate)
 
     def _start_moving(self, rates: Rates) -> None:
         zeros = np.zeros(self.n)
@@ -410,77 +410,6 @@ class Walker(Margin):
             recorder.event(j, "joins margin")
         return True
 
-    def _next(
-        self, dz: Array, dg: Array, dnu: Array, total: float, left: float
-    ) -> tuple[float, int, int, int]:
-        """How far to the next event, and which: place and side of what leaves, or the index that comes in."""
-        place, upper, to_bound = -1, False, np.inf
-        if self.count:
-            steps, uppers = self._steps_to_bounds(dz, total)
-            place = int(steps.argmin())
-            to_bound, upper = steps.item(place), bool(uppers[place])
-        waits = self._steps_to_margin(dg, dnu, total, left)
-        j = int(waits.argmin())
-        to_margin = waits.item(j)
-        if not min(to_bound, to_margin) < left:
-            return left, -1, 0, -1
-        if to_bound <= to_margin:
-            return max(0.0, to_bound), place, AT_UPPER if upper else AT_LOWER, -1
-        return max(0.0, to_margin), -1, 0, j
-
-    def _steps_to_bounds(self, dz: Array, total: float) -> tuple[Array, Array]:
-        """How far until each index on the margin reaches a bound, and whether it is the upper one, (f,) each."""
-        lo, hi, lo_rate, hi_rate = self._edges[:, : self.count]
-        z = self.z[self.margin]
-        if not self.edges_move:
-            upper = dz > 0
-            room = np.where(upper, hi, lo)
-            room -= z
-            room /= dz
-            room[dz == 0] = np.inf
-            return room, upper
-        noise = 1e-13 * total
-        speed = dz - hi_rate
-        upper = speed > noise
-        speed = np.where(upper, speed, dz - lo_rate)
-        room = np.where(upper, hi + self.since * hi_rate, lo + self.since * lo_rate)
-        room -= z
-        room /= speed
-        room[~upper & (speed >= -noise)] = np.inf
-        if self._narrows:  # a box that narrows may reach its index from both ends
-            other = (lo + self.since * lo_rate - z) / (dz - lo_rate)
-            sooner = upper & (dz - lo_rate < -noise) & (other < room)
-            room, upper = np.where(sooner, other, room), upper & ~sooner
-        return room, upper
-
-    def _steps_to_margin(self, dg: Array, dnu: Array, total: float, left: float) -> Array:
-        """How far until the gradient of each index at a bound reaches the nu of its group, (n,)."""
-        speed, slack, waits = self._speed, self._slack, self._waits
-        np.subtract(self.of_group(dnu), dg, out=speed)
-        speed *= self.sigma
-        np.subtract(self.gradient, self.of_group(self.nu), out=slack)
-        slack *= self.sigma
-        waits.fill(np.inf)
-        return np.divide(slack, speed, out=waits, where=speed > self._noise(total, left))
-
-    def _noise(self, total: float, left: float) -> float:
-        """How fast a gradient may move by rounding, or without getting anywhere in what is left of the walk."""
-        by_rounding = 4 * EPS * (self.largest * total + self._base_size)
-        return max(by_rounding, NEGLIGIBLE * self.scale / left if left else 0.0)
-
-    def _own_condition(self, c: int, dg: Array, dnu: Array) -> float:
-        """How far until the gradient of the moving index reaches nu from the side on which it is pulled along."""
-        way = np.sign(self.rate[c])
-        g = self.group.item(c)
-        slack = way * (self.nu[g] - self.gradient[c])
-        speed = way * (dg[c] - dnu[g])
-        if self.anchor[g] < 0:
-            return np.inf
-        if slack <= NEGLIGIBLE * self.scale:
-            # It holds already: then nothing is left to learn; what is being unlearned goes on.
-            return 0.0 if way * self.z[c] >= 0 else np.inf
-        return float(slack / speed) if speed > 0 else np.inf
-
     def _finds_back(self) -> bool:
         """Whether it was rounding that piled up where the walk has gone astray; it is taken off."""
         self.refresh()
@@ -488,16 +417,7 @@ class Walker(Margin):
         off = self.side[ignored] * (self.gradient[ignored] - self.nu[self.group[ignored]])
         return max(self.violation(), float(off.max(initial=0.0))) <= 0.5 * STRAY * self.scale
 
-    def _until_stray(self, dg: Array, dnu: Array) -> float:
-        """How far until the gradient of one that depends on the margin no longer goes with its gradients."""
-        ignored = np.array(self._ignored)
-        side, group = self.side[ignored], self.group[ignored]
-        off = side * (self.gradient[ignored] - self.nu[group])
-        speed = side * (dg[ignored] - dnu[group])
-        room = np.maximum(0.0, STRAY * self.scale - off)
-        return float(np.divide(room, speed, out=np.full(len(room), np.inf), where=speed > 0).min())
-
-    def _finish(self, recorder: Recorder, status: WalkStatus, watched: int, length: float) -> Walk:
+    def _finish(self, recorder: Recorder, status: WalkStatus, watched: int) -> Walk:
         lo, hi, lo_rate, hi_rate = self.lo, self.hi, self.lo_rate, self.hi_rate
         self.linear = self.linear_at(self.since)
         self.z = self.all_multipliers()
@@ -559,8 +479,6 @@ class Walker(Margin):
 
     def violation(self) -> float:
         """Largest violation of the optimality conditions by the gradient as it is kept, in its units."""
-        if not self.moves:
-            return self.problem_now().violation(self.z, self.gradient)
         slack = self.sigma * (self.gradient - self.of_group(self.nu))
         worst = -float(slack.min(initial=0.0))
         margin = self.margin

@@ -12,7 +12,8 @@ from svmviz.walk.absence import Absences
 from svmviz.walk.leave_out import without
 from svmviz.walk.posed import exact
 from svmviz.walk.posing import pose
-from svmviz.walk.tableau import SPARE, Tableau
+from svmviz.walk.slots import SPARE
+from svmviz.walk.tableau import Tableau
 
 rng = np.random.default_rng(5)
 X = rng.normal(size=(60, 2))
