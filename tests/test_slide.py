@@ -12,7 +12,7 @@ from test_fitting import loaded
 
 from svmviz import SVC, Trace, leave_one_out, path
 from svmviz.errors import InvalidProblemError
-from svmviz.ui import leaving, lesson, page, path_errors, slide, unlearning, walk_menu, warm_cold
+from svmviz.ui import leaving, lesson, page, path_errors, path_knots, slide, unlearning, walk_menu, warm_cold
 from svmviz.ui.board import Edit, parse_value
 from svmviz.ui.estimators import machine_of
 from svmviz.walk.posed import exact
@@ -115,7 +115,7 @@ def test_an_event_says_what_its_sample_does(example, machine, parameter):
     assert entry["events"]
     checked = 0
     for value, sample, what in entry["events"]:
-        assert what in slide.WHAT
+        assert what in path_knots.WHAT
         assert entry["start"] <= value <= entry["stop"]
         close = np.abs(knots - value) <= 1e-12 * abs(value)
         together = sum(abs(other[0] - value) <= 1e-9 * abs(value) for other in entry["events"])
@@ -422,7 +422,7 @@ def test_a_multiplier_that_stays_at_its_bound_is_not_told_to_move():
     rng = np.random.default_rng(3)
     X = np.vstack([rng.normal(-1, 0.4, (7, 2)), rng.normal(1, 0.4, (6, 2)), [[-0.9, -0.8]]])
     found = path(SVC(kernel="linear"), X, np.repeat([-1, 1], 7), "C", 0.01, 100.0)
-    told = slide.happenings(found)
+    told = path_knots.happenings(found)
     assert {"onto edge", "off edge"} <= {what for _, _, what in told}
     for value, sample, what in told:
         before, after = (np.abs(found.at(value * factor))[sample] for factor in (1 - 1e-6, 1 + 1e-6))

@@ -14,7 +14,8 @@ from svmviz.smo import SMO, SMOClassifier, SMONuRegression, SMOReducedHulls, SMO
 from svmviz.ui.budget import pair_limit
 from svmviz.ui.controls import SIGNS
 from svmviz.ui.estimators import Samples, loss, samples_of
-from svmviz.ui.slide import breakpoints, follow, happenings, scale_of
+from svmviz.ui.path_knots import breakpoints, happenings
+from svmviz.ui.slide import follow, scale_of
 from svmviz.ui.workspace import Workspace
 
 Array = np.ndarray
