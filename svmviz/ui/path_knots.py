@@ -77,6 +77,21 @@ def knots_of(found: Path) -> Knots:
     return Knots(ordered, z, nu, status[stretch])
 
 
+def with_knot(found: Path, knots: Knots, value: float) -> Knots:
+    """The same with one knot more, at a value where a curve is to be exact; as they are where there is one."""
+    k = int(np.searchsorted(knots.values, value))
+    if knots.values[k] == value:
+        return knots
+    segment = found.walk.segment(value)
+    z, nu = _multipliers(found, segment, value, value), segment.nu_at(value)
+    return Knots(
+        np.insert(knots.values, k, value),
+        np.insert(knots.z, k, z, axis=0),
+        np.insert(knots.nu, k, nu, axis=0),
+        np.insert(knots.status, k, knots.status[k - 1], axis=0),
+    )
+
+
 def _multipliers(found: Path, segment: Stretch, value: float, place: float) -> Array:
     """Multipliers (n_dual,) at a value and its place in the walk. `Path.at` could not tell two that meet apart."""
     return segment.at(place, *found.posed.box(found.parameter, value))

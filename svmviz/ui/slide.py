@@ -23,6 +23,7 @@ The path itself is large and changes with data and settings only, so that it tra
     bound       the bound of the multipliers: a number, "value" where the parameter is the bound, None without one
     curved      None; where the diagonal of the dual problem is inversely proportional to the parameter, and all are
                 curves between the breakpoints, what lines between the knots are off by, as a share of the picture
+    faultless   the smallest value without a training error, or with all points in the tube; None without one
     negligible  nearer to a bound than this share of the largest multiplier on the path, a multiplier is there
     knots       (k,) values between which everything is linear, or drawn so, ascending; where the solution jumps
                 (another one is optimal too) a value stands there twice
@@ -50,10 +51,11 @@ from svmviz.ui.board import KEPT_PATHS
 from svmviz.ui.budget import PART_SECONDS
 from svmviz.ui.controls import MACHINE_NAMES, SLIDING
 from svmviz.ui.estimators import Samples, machine_of, samples_of
+from svmviz.ui.faultless import first_faultless
 from svmviz.ui.fitting import digest, fingerprint, remembered_some
 from svmviz.ui.lesson import Recording
 from svmviz.ui.path_errors import SEVERAL_PROTOTYPES, VALUES, PathErrors, advance
-from svmviz.ui.path_knots import DRAWN, NEGLIGIBLE, happenings, knots_of
+from svmviz.ui.path_knots import DRAWN, NEGLIGIBLE, happenings, knots_of, with_knot
 from svmviz.ui.player import dual_entries
 from svmviz.ui.workspace import CLASSIFIERS, REGRESSORS, Workspace, checked
 from svmviz.walk.as_trace import trace_of_path
@@ -260,6 +262,9 @@ def recording(space: Workspace, parameter: str) -> Recording:
 def path_entries(space: Workspace, samples: Samples, scale: Scale, found: Path) -> dict[str, Any]:
     """The path for the browser; see the head of this file."""
     knots, problem = knots_of(found), found.posed.problem
+    faultless = first_faultless(found, knots, samples.y)
+    if faultless is not None and isinstance(found, CurvedPath):
+        knots = with_knot(found, knots, faultless)
     if knots.z.size > MOST_NUMBERS:
         raise InvalidProblemError(TOO_MANY.format(len(found.walk.segments)))
     labels = (
@@ -290,6 +295,7 @@ def path_entries(space: Workspace, samples: Samples, scale: Scale, found: Path) 
         "dual": dual_entries(problem),
         "bound": bound,
         "curved": DRAWN if isinstance(found, CurvedPath) else None,
+        "faultless": faultless,
         "negligible": NEGLIGIBLE,
         "knots": knots.values.tolist(),
         "z": _packed(knots.z, "<f8"),

@@ -351,3 +351,21 @@ def test_a_count_steps_half_way_between_its_values(loaded):
       {xs: [1, 100, 10000], values: [5, 4, NaN]}, {placeOf: Math.log10, valueAt: (place) => 10 ** place})""")
     assert drawn_as["xs"] == pytest.approx([1, 10, 10, 1000, 1000, 10000])
     np.testing.assert_equal(drawn_as["values"], [5, 5, 4, 4, np.nan, np.nan])
+
+
+def test_a_button_goes_to_the_smallest_value_without_an_error(visit):
+    page = visit("preset=moons&kernel=rbf&loss=squared")
+    page.get_by_role("button", name="Go there").click()
+    drawn(page)
+    shown, value = page.evaluate(STATE), page.evaluate("() => findStage().svmviz.state.path.faultless")
+    assert (shown["value"], shown["wrong"]) == (value, 0)
+    said = page.evaluate("() => findStage().svmviz.find('.slide-faultless span').textContent")
+    assert said == f"Smallest C without training error: {value:.4g}"
+    wrong = page.evaluate(
+        "(value) => { const {state} = findStage().svmviz; state.go(value); return state.wrong(); }",
+        0.99 * value,
+    )
+    assert wrong > 0
+    page = visit("preset=overlapping&kernel=linear")
+    assert page.get_by_text("No C up to 1000 classes all points right.").count() == 1
+    assert not page.get_by_role("button", name="Go there").is_visible()

@@ -392,6 +392,13 @@ function bends({ path }) {
   return path.bound === "value" ? `; drawn as α/${SLIDE_SIGNS[path.parameter]} ${axis}, it bends` : `; ${axis} it bends`;
 }
 
+/** From which value on a path nothing is wrong any more, or that there is none. */
+function faultlessWords({ path, regression }) {
+  const sign = SLIDE_SIGNS[path.parameter];
+  if (path.faultless === null) return `No ${sign} up to ${readableNumber(path.stop, 3)} ${regression ? "has all points in its tube" : "classes all points right"}.`;
+  return `Smallest ${sign} ${regression ? "with all points in the tube" : "without training error"}: ${readableNumber(path.faultless, 4)}`;
+}
+
 /** What happens at the nearest breakpoint: {head, text}. */
 function breakWords(state) {
   const sign = SLIDE_SIGNS[state.path.parameter];

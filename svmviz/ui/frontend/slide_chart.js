@@ -5,6 +5,7 @@ const CHART_STRIDE = 2; // pixels between two values of a line of the chart
 const CHART_SIDES = { left: 44, right: 12 }; // pixels beside the picture, the same in both charts
 const [LEAST_ERROR, MOST_ERROR] = [5, 50]; // per cent: the axis ends between, unless the training error is beyond
 const OFF_SCALE = "off the scale";
+const FLAG = { pole: 22, width: 10, height: 10 }; // pixels
 const SURVEY_DASH = [7, 4]; // of the second line of a chart
 
 /** A chart against the parameter of a path, with a cursor that can be dragged. */
@@ -246,9 +247,27 @@ class SurveyChart extends AlongChart {
       }, 1);
       if (line.rings) this.#paintRings(ctx, style, line);
     });
+    if (this.kind === "errors") this.#paintFaultless(ctx, style);
     if (this.kind === "errors" && state.isSurveyed) this.#paintUndecided(ctx, style);
     let right = axes.box.right;
     for (let k = lines.length - 1; k >= 0; k -= 1) right = this.#paintName(ctx, style, lines[k], k ? SURVEY_DASH : [], right);
+  }
+
+  /** A small flag on the axis where the last training error ends. */
+  #paintFaultless(ctx, style) {
+    const { axes: { x, box }, replay: { path } } = this;
+    if (path.faultless === null) return;
+    const [at, foot] = [x.at(path.faultless), box.bottom];
+    const way = at > box.right - FLAG.width - 2 ? -1 : 1;
+    ctx.strokeStyle = style.text;
+    ctx.fillStyle = style.text;
+    ctx.lineWidth = 1.5;
+    strokeSegment(ctx, at, foot, at, foot - FLAG.pole);
+    ctx.beginPath();
+    ctx.moveTo(at, foot - FLAG.pole);
+    ctx.lineTo(at + way * FLAG.width, foot - FLAG.pole + FLAG.height / 2);
+    ctx.lineTo(at, foot - FLAG.pole + FLAG.height);
+    ctx.fill();
   }
 
   /** Say why a long piece of the path has no error. */
@@ -309,6 +328,8 @@ class SurveyChart extends AlongChart {
       const at = nearestTo(xs, (value) => axes.x.at(value), x);
       if (at >= 0 && Number.isFinite(values[at])) told.push(`${name.split(",")[0]}: ${readableNumber(values[at], 3)}`);
     }
+    const { faultless } = state.path;
+    if (this.kind === "errors" && faultless !== null && Math.abs(axes.x.at(faultless) - x) < 6) told.push(faultlessWords(state));
     return { x, y, lines: told };
   }
 }

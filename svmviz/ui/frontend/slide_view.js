@@ -11,6 +11,7 @@ const SLIDE_MARKUP = `
   <div class="geometry-side">
     <div class="geometry-made" aria-live="polite"><b></b> <span></span></div>
     <dl class="slide-numbers"></dl>
+    <div class="slide-faultless"><span></span> <button type="button" class="slide-ask">Go there</button></div>
     <div class="slide-chart"></div>
     <div class="slide-survey"></div>
   </div>
@@ -52,6 +53,7 @@ class SlideView {
     this.chart = new PathChart(this.find(".slide-chart"), dragged);
     this.survey = new SurveyChart(this.find(".slide-survey"), dragged);
     this.#addLeaveOneOut();
+    this.find(".slide-faultless button").addEventListener("click", () => this.#stand(this.state?.path.faultless ?? undefined));
     this.slider = this.find(".geometry-track input");
     this.input = this.find("[data-value=parameter]");
     this.transport = this.#transport();
@@ -313,6 +315,9 @@ class SlideView {
     this.slider.setAttribute("aria-label", sign);
     setText(this.find(".geometry-low"), readableNumber(start, 3));
     setText(this.find(".geometry-high"), readableNumber(stop, 3));
+    const [words, button] = this.find(".slide-faultless").children;
+    setText(words, faultlessWords(this.state));
+    button.hidden = this.state.path.faultless === null;
   }
 
   #showBar() {
