@@ -272,11 +272,11 @@ def _settled_at(problem: DualProblem, walker: Walker) -> Walker | None:
     if (problem.lo > problem.hi).any() or not problem.is_feasible(problem.start()):
         return None
     hessian = walker.hessian.with_problem(problem)
-    z = _nearby(problem, walker)
+    z = nearby(problem, walker)
     return settled(problem, hessian, z, hessian.gradient(z))
 
 
-def _nearby(problem: DualProblem, walker: Walker) -> Array:
+def nearby(problem: DualProblem, walker: Walker) -> Array:
     """A feasible z (n,) near that of the walker: what a sum lacks is shared by those who have room."""
     starts, group = problem.starts, problem.group
     z = np.where(walker.side == AT_UPPER, problem.hi, np.where(walker.side == AT_LOWER, problem.lo, walker.z))
@@ -284,6 +284,7 @@ def _nearby(problem: DualProblem, walker: Walker) -> Array:
     for movable in (walker.side == MARGIN, walker.side == walker.side):
         missing = (problem.sums - np.add.reduceat(z, starts))[group]
         room = np.where(movable, np.where(missing > 0, problem.hi - z, z - problem.lo), 0.0)
+        room = np.minimum(room, np.abs(missing))  # without a bound there is no end of it
         most = np.add.reduceat(room, starts)[group]
         z = z + np.clip(missing / np.where(most > 0, most, 1.0), -1.0, 1.0) * room
     z = problem.restore_sums(np.clip(z, problem.lo, problem.hi))

@@ -15,7 +15,7 @@ from svmviz.kernels import GaussianKernel
 from svmviz.machines import ad_svm, one_class, svc
 from svmviz.smo import Options, minimize
 from svmviz.walk import Rates, Walker
-from svmviz.walk.settled import followed, settled
+from svmviz.walk.settled import followed, nearby, settled
 from svmviz.walk.walker import most_settling
 
 TOLERANCE = 1e-8
@@ -328,3 +328,15 @@ def test_hulls_that_meet_are_told_soon(mu):
         walker = settled(problem, hessian)
     assert sum(events) < 9 * most_settling(300)
     assert walker is None or max(faults(problem, hessian, walker.z)) < TOLERANCE
+
+
+def test_what_a_sum_lacks_is_shared_where_no_multiplier_has_a_bound():
+    case = random_machine(np.random.default_rng(0), "squared", degenerate=False)
+    walker = settled(case.problem, case.hessian)
+    assert np.isinf(np.maximum(np.abs(case.problem.lo), np.abs(case.problem.hi))).all()
+    j = int(np.abs(walker.z).argmax())
+    walker.z[j] += 0.1 * walker.z[j]
+    with np.errstate(all="raise"):
+        found = nearby(case.problem, walker)
+    assert case.problem.is_feasible(found)
+    np.testing.assert_allclose(found, walker.z, atol=0.2 * abs(walker.z[j]))
