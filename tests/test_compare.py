@@ -276,7 +276,7 @@ def test_the_key_that_is_named_adds_a_class(labels, key):
     space = loaded("moons")
     space.labels = np.array(labels)[space.labels]
     text = compare.words(compare.compare(space, held_of(space)), space)
-    assert f"Press {key} " in text
+    assert f"choose {key} " in text
     assert key - 1 not in space.present()
     for name in ("three_classes", "four_corners", "iris"):
         assert PRESETS[name].title in text

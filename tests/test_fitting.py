@@ -223,9 +223,9 @@ def test_hulls_that_meet_have_no_margin_and_say_so(machine):
     ("changes", "word"),
     [
         ({"classifier": "nu_svc", "nu": 1.0}, "nu must be"),
-        ({"classifier": "mu_svm", "mu": 0.001}, "mu must be at least"),
-        ({"classifier": "ad_svm", "mu": 0.001}, "mu must be at least"),
-        ({"classifier": "ad_svm", "n_prototypes": 5, "mu": 0.02}, "mu must be at least"),
+        ({"classifier": "mu_svm", "mu": 0.001}, "0.02 is the smallest"),
+        ({"classifier": "ad_svm", "mu": 0.001}, "0.02 is the smallest"),
+        ({"classifier": "ad_svm", "n_prototypes": 5, "mu": 0.02}, "0.1 is the smallest"),
     ],
 )
 def test_what_is_not_feasible_gets_one_sentence_with_the_range(changes, word):
@@ -298,7 +298,7 @@ def test_points_that_cannot_be_fitted_give_one_sentence():
     space.labels[:] = 0
     outcome = fit(space)
     assert outcome.model is None
-    assert outcome.message.endswith("number key.")
+    assert outcome.message.endswith("pick it above the plane.")
 
 
 def test_a_kernel_that_is_not_psd_is_said_to_be():

@@ -12,7 +12,8 @@ from svmviz.hulls import nearest_points, weighted_hull
 from svmviz.ui import distances, geometry
 from svmviz.ui.board import Edit, parse_mu
 from svmviz.ui.distances import distances_data
-from svmviz.ui.geometry import critical, hulls_data
+from svmviz.ui.feasible import critical, gram
+from svmviz.ui.geometry import hulls_data
 from svmviz.ui.workspace import Workspace
 
 PAGE = "pages/2_Reduced_convex_hulls.py"
@@ -62,7 +63,7 @@ def test_the_boundary_on_the_board_is_halfway_between_the_prototypes():
     data = hulls_data(space, 600)
     model, shown = data["model"], data["geometry"]
     assert model["levels"] == []
-    K = geometry.gram(space, np.arange(len(space.points)))
+    K = gram(space, np.arange(len(space.points)))
     weights = np.array(shown["weights"])
     coef = weights[1] - weights[0]
     at_prototypes = weights @ K @ coef + model["functions"][0]["bias"]
@@ -75,7 +76,7 @@ def test_nu_svc_moves_the_boundary_by_what_is_said():
     space = clouds("rbf")
     data = hulls_data(space, 600)
     machine = estimator(space)
-    K = geometry.gram(space, np.arange(len(space.points)))
+    K = gram(space, np.arange(len(space.points)))
     weights = np.array(data["geometry"]["weights"])
     # nu-SVC's f at the point between the prototypes, over |w|.
     middle = machine.decision_function(space.points) @ weights.mean(axis=0)
@@ -104,7 +105,7 @@ def test_the_hulls_first_touch_where_it_is_said(kernel, shift):
         if not 1 / 20 <= mu <= 1:
             continue
         machine = MuSVC(mu=mu, tol=1e-8, **space.kernel_parameters()).fit(space.points, space.labels)
-        scale = float(np.sqrt(np.diagonal(geometry.gram(space, two.rows)).max()))
+        scale = float(np.sqrt(np.diagonal(gram(space, two.rows)).max()))
         assert (machine.prototypes_.distances()[0, 1] < 3e-4 * scale) == meet
 
 
@@ -157,7 +158,7 @@ def test_of_three_classes_two_are_shown_and_the_third_is_named():
 
 def test_a_polynomial_with_a_negative_constant_is_said_to_have_no_feature_space():
     space = clouds("poly", degree=3, gamma=0.5, coef0=-2.0)
-    assert np.linalg.eigvalsh(geometry.gram(space, np.arange(40)))[0] < -1
+    assert np.linalg.eigvalsh(gram(space, np.arange(40)))[0] < -1
     assert "not positive semidefinite" in hulls_data(space, 600)["geometry"]["note"]
     space.coef0 = 2.0
     assert "not positive semidefinite" not in (hulls_data(space, 600)["geometry"]["note"] or "")

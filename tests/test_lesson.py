@@ -381,7 +381,7 @@ def test_the_end_of_a_run_does_not_take_a_missing_bound_for_hulls_that_meet():
 def test_a_run_with_another_mu_says_so(machine, several, least):
     space = loaded("overlapping", mu=0.001, n_prototypes=several)
     assert lesson.moved_mu(space, machine) == (
-        f"μ = 0.001 is not feasible here: this run has μ = {least}, the smallest that is."
+        f"μ = 0.001 is not feasible here: {least} is the smallest, and this run has it."
     )
     run = lesson.record_run(lesson.chosen(space, machine), space.rule)
     data, _ = lesson.playable(space, run, 600, 0, lesson.moved_mu(space, machine))

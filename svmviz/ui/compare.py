@@ -155,7 +155,7 @@ def _trained(space: Workspace, held: np.ndarray, make: Callable[[Workspace, np.n
     except InvalidProblemError as error:
         return Rival(entry.title, entry.note, str(error))
     functions, decision, more = entry.read(machine)
-    verdict = judge_prototypes(machine) if isinstance(machine, ADSVC) else Verdict(True)
+    verdict = judge_prototypes(machine, space) if isinstance(machine, ADSVC) else Verdict(True)
     message = None if verdict.apart else verdict.note
     wrong = predicted != space.labels
     certificate = machine.certificate_
@@ -407,8 +407,8 @@ def words(outcome: Comparison, space: Workspace) -> str:
 def _hatching(space: Workspace) -> str:
     if len(space.present()) == 2:
         return (
-            f"With two classes nothing is ambiguous. Press {space.next_class() + 1} and click to add a third class, "
-            f"or choose an example with more: {', '.join(datasets.titles_of_many_classes())}."
+            f"With two classes nothing is ambiguous. For a third class, choose {space.next_class() + 1} above and "
+            f"draw, or choose an example with more: {', '.join(datasets.titles_of_many_classes())}."
         )
     return (
         "Hatched is ambiguous. One against the rest: no class claims the place, or several do. One against one: "

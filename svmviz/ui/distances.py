@@ -18,9 +18,9 @@ from svmviz.hulls import feature_plane, prototype_plane
 from svmviz.machines.ad_svm import RULES, Prototypes, means, smallest_mu
 from svmviz.problem import Certificate
 from svmviz.ui import results
+from svmviz.ui.feasible import gram
 from svmviz.ui.geometry import (
     geometry_data,
-    gram,
     kernel_note,
     solution_entries,
     solver_parameters,
@@ -88,7 +88,7 @@ def all_distances(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | No
         "examples": list(titles_of_many_classes()),
         "rule": space.decision_rule,
         "lines": [LINES[rule] for rule in _rules(space)],
-        "certificate": certificate and _certificate(certificate, judge_prototypes(machine)),
+        "certificate": certificate and _certificate(certificate, judge_prototypes(machine, space)),
     }
     if space.kernel == "linear":
         return (
@@ -97,7 +97,7 @@ def all_distances(space: Workspace) -> tuple[dict[str, Any], dict[str, Any] | No
         )  # the browser's own solution is exact: only the certificate may have stopped early
     prototypes, rows = machine.prototypes_, np.arange(len(space.points))
     K = gram(space, rows)
-    apart = certificate is not None and judge_prototypes(machine).apart
+    apart = certificate is not None and judge_prototypes(machine, space).apart
     plane = steady_plane(_plane(K, prototypes.coef, apart))
     geometry |= solution_entries(space, rows, prototypes, plane, _axes(len(owners), names, apart))
     if certificate is not None:

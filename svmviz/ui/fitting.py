@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from svmviz.errors import InvalidProblemError
+from svmviz.ui.feasible import infeasible_mu
 from svmviz.ui.models import Fit, train
 from svmviz.ui.workspace import Workspace, checked
 
@@ -26,7 +27,7 @@ def fit(space: Workspace) -> Fit:
     Fit
         With a message instead of a model when the points or the parameters do not allow one.
     """
-    message = checked(space)
+    message = checked(space) or infeasible_mu(space)
     if message:
         return Fit(message)
     try:

@@ -32,8 +32,6 @@ message at a time.
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,12 +40,12 @@ import streamlit as st
 
 from svmviz.errors import InvalidProblemError
 from svmviz.estimators import MuSVC
-from svmviz.hulls import critical_mu, feature_plane, prototype_plane
+from svmviz.hulls import feature_plane, prototype_plane
 from svmviz.kernels import is_positive_semidefinite
 from svmviz.machines.ad_svm import Prototypes
 from svmviz.problem import Certificate
-from svmviz.projection import principal_components
 from svmviz.ui.budget import EARLY, early, pair_limit, sentences
+from svmviz.ui.feasible import critical, gram
 from svmviz.ui.fitting import fingerprint, remembered
 from svmviz.ui.models import browser_model, function
 from svmviz.ui.workspace import TwoClasses, Workspace, checked
@@ -59,12 +57,6 @@ TOLERANCE = 1e-6
 
 MANY, ROUGH_TOLERANCE = 1000, 1e-4
 """Of more samples than so many the slider would have to wait for that tolerance: this one is used."""
-
-MOST_AXES = 60
-"""Of a kernel that is not semidefinite: what the first touch is worked out from is a rough picture anyway."""
-
-ROUNDING = 1e-6
-"""Principal components below this share of the largest are roots of rounded zeros."""
 
 CRITICAL, PLANE, GEOMETRY = "critical_mu", "feature_plane", "geometry"
 
@@ -207,12 +199,6 @@ def solution_entries(
     return {"weights": weights.tolist(), "distances": prototypes.distances().tolist(), "plane": places}
 
 
-def gram(space: Workspace, rows: Array) -> Array:
-    """Inner products in feature space of some points of a workspace."""
-    X = space.points[rows]
-    return space.kernel_on(X)(X, X)
-
-
 def steady_plane(plane: Array) -> Array:
     """A plane (m, 2), its second axis turned the way that it had in the last picture.
 
@@ -270,36 +256,3 @@ def cached_critical(space: Workspace, two: TwoClasses) -> float | str:
         space.points[two.rows].tobytes(), two.codes.tobytes(), space.kernel, space.gamma, space.degree, space.coef0,
     )  # fmt: skip
     return remembered(CRITICAL, now, lambda: critical(space, two))
-
-
-def critical(space: Workspace, two: TwoClasses) -> float | str:
-    """The mu at which the hulls of two classes first touch, or "never", or "always".
-
-    Gaussian and Laplacian kernels give different points independent images. So their hulls can only meet in points
-    that both classes have; in units of mu each takes as much weight there as the class with fewer copies can give.
-    """
-    points, first = space.points[two.rows], two.codes == 0
-    if space.kernel in ("rbf", "laplacian"):
-        total = _shared(points[first], points[~first])
-        touch = math.inf if total == 0 else 1 / total if total < min(first.sum(), (~first).sum()) else None
-    else:
-        places = points if space.kernel == "linear" else _coordinates(space, two.rows)
-        touch = critical_mu(places[first], places[~first])
-    if touch is None:
-        return "always"
-    return "never" if math.isinf(touch) else float(touch)
-
-
-def _shared(some: Array, others: Array) -> int:
-    """How many points of one list can be paired with an equal one of the other."""
-    counts = [Counter(map(tuple, points.tolist())) for points in (some, others)]
-    return (counts[0] & counts[1]).total()
-
-
-def _coordinates(space: Workspace, rows: Array) -> Array:
-    """Coordinates with the inner products of the kernel, without those that are only rounding."""
-    K = gram(space, rows)
-    count = math.comb(space.degree + 2, 2) if space.kernel == "poly" else MOST_AXES
-    coordinates = principal_components(K, min(count, len(K)))
-    spread = np.ptp(coordinates, axis=0)
-    return coordinates[:, spread > ROUNDING * spread.max()] if spread.any() else coordinates[:, :1]

@@ -10,6 +10,7 @@ import numpy as np
 
 from svmviz.errors import InvalidProblemError
 from svmviz.ui.estimators import machine_of, samples_of
+from svmviz.ui.feasible import meeting
 from svmviz.ui.workspace import CLASSIFIERS, Workspace
 from svmviz.walk import Walk, Walker
 from svmviz.walk.leave_out import learn, unlearned, without
@@ -29,13 +30,7 @@ REMEDIES = {"mu_svm": "raise μ", "ad_svm": "raise μ"}
 NEAR = 1e-10
 """Nearer than this share of its bound to one of its ends a multiplier is there."""
 
-MEETING = "The reduced hulls meet, so no direction parts the classes: choose a {} {}, or another kernel."
-NOTHING = {
-    "nu_svc": MEETING.format("larger", "ν"),
-    "mu_svm": MEETING.format("smaller", "μ"),
-    "ad_svm": "All prototypes coincide, so no direction parts the classes: choose a smaller μ, or another kernel.",
-    "one_class": "Nothing parts the points from the origin of the kernel's space: choose another kernel.",
-}
+NO_ORIGIN = "Nothing parts the points from the origin of the kernel's space: choose another kernel."
 
 HULL = "A class's reduced hull holds its weighted means in which no point weighs more than {}: {}, the smaller it is."
 EXPLAINED = {
@@ -43,7 +38,11 @@ EXPLAINED = {
     "mu_svm": HULL.format("μ", "the smaller μ"),
     "ad_svm": "A prototype is a weighted mean of its class in which no point weighs more than μ.",
 }
-"""What the words of `NOTHING` mean, for machines of reduced hulls."""
+"""What it means that they meet, for machines of reduced hulls."""
+
+
+class MeetingError(InvalidProblemError):
+    """Nothing parts what the machine is to part: the reduced hulls meet."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +115,8 @@ def solve(space: Workspace) -> Solution:
     y = None if space.machine == "one_class" else samples.y
     posed = pose(estimator(space, len(X)), X, y)
     walker = exact(posed)
-    if space.machine in NOTHING and posed.meets(walker):
-        raise InvalidProblemError(NOTHING[space.machine])
+    if space.machine in (*EXPLAINED, "one_class") and posed.meets(walker):
+        raise MeetingError(meeting(space) if space.machine in EXPLAINED else NO_ORIGIN)
     return Solution(X, y, rows, posed, walker, space.machine)
 
 

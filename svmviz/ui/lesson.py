@@ -11,12 +11,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from svmviz.datasets import ROW_LIMIT
 from svmviz.errors import InvalidProblemError
-from svmviz.explain import short
 from svmviz.projection import principal_components
 from svmviz.smo.loop import Options
 from svmviz.trace import Trace, record
 from svmviz.ui import recorders
 from svmviz.ui.board import stage
+from svmviz.ui.feasible import feasible_mu, infeasible_mu
 from svmviz.ui.fitting import fingerprint, remembered
 from svmviz.ui.page import boundary, finish
 from svmviz.ui.player import player_data
@@ -86,21 +86,14 @@ def chosen(space: Workspace, machine: str | None) -> Workspace:
     """
     if machine is None:
         return space
-    other = replace(space, classifier=machine)
-    if other.task == "classification" and len(other.present()) >= 2:
-        classes = other.present_pair() if machine == "mu_svm" else other.present()
-        several = other.n_prototypes if machine == "ad_svm" else 1
-        other.mu = other.mu_value(other.labels[np.isin(other.labels, classes)], several)
-    return other
+    return replace(space, classifier=machine, mu=feasible_mu(space, machine))
 
 
 def moved_mu(space: Workspace, machine: str | None) -> str | None:
     """One sentence where a run on `chosen` has another mu than the workspace, otherwise None."""
-    mu = chosen(space, machine).mu
-    if mu == space.mu:
+    if machine is None:
         return None
-    end = "smallest" if mu > space.mu else "largest"
-    return f"μ = {short(space.mu)} is not feasible here: this run has μ = {short(mu)}, the {end} that is."
+    return infeasible_mu(replace(space, classifier=machine), "and this run has it")
 
 
 def _run(space: Workspace, machine: str | None) -> Recording:
@@ -197,7 +190,7 @@ def record_run(space: Workspace, rule: str, newton: bool = False) -> Recording:
     -------
     Recording
     """
-    message = checked(space)
+    message = checked(space) or infeasible_mu(space)
     if message:
         return Recording(None, np.empty(0, int), message)
     try:

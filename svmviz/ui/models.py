@@ -14,6 +14,7 @@ from svmviz.machines.expansion import Expansion
 from svmviz.problem import Certificate
 from svmviz.ui.budget import early, pair_limit, sentences
 from svmviz.ui.estimators import machine_of
+from svmviz.ui.feasible import COINCIDE, meeting
 from svmviz.ui.workspace import Workspace
 
 Row = tuple[str, ...]
@@ -164,7 +165,7 @@ def _nu_svc(space: Workspace) -> Fit:
         return fit
     pair = machine.pairs_[0]
     rho = short(pair.expansion.rho, 5)
-    verdict = judge(pair.certificate, "a larger ν", rho=pair.expansion.rho)
+    verdict = judge(pair.certificate, lambda: meeting(space), rho=pair.expansion.rho)
     if verdict.apart:
         return replace(fit, note=verdict.note, facts=(("ρ, what f was divided by", rho),))
     assert fit.model is not None
@@ -200,20 +201,15 @@ class Verdict:
     short: str = ""
 
 
-MEETING = "The reduced hulls meet"
-
-
-def judge(certificate: Certificate, remedy: str, what: str = MEETING, rho: float = math.inf) -> Verdict:
+def judge(certificate: Certificate, met: Callable[[], str], rho: float = math.inf) -> Verdict:
     """What the certificate of a machine of reduced hulls says of them.
 
     Parameters
     ----------
     certificate : Certificate
         Its objective is the squared distance of the hulls but for a factor.
-    remedy : str
-        What to choose where the hulls meet.
-    what : str
-        What happens to the hulls when the distance is 0.
+    met : callable
+        Makes the sentence for hulls that meet.
     rho : float, optional
         Value on the margin, where the machine has one: there is no margin unless it is above 0.
     """
@@ -227,8 +223,7 @@ def judge(certificate: Certificate, remedy: str, what: str = MEETING, rho: float
         return Verdict(True)
     if certificate.status == "capped" and rho > 0:
         return Verdict(True, "It is too early to tell whether the hulls meet.")
-    note = f"{what}, so no direction parts the classes: choose {remedy}, or another kernel."
-    return Verdict(False, note, "the reduced hulls meet")
+    return Verdict(False, met(), "the reduced hulls meet")
 
 
 def _pairwise(
@@ -297,7 +292,7 @@ def _mu_svm(space: Workspace) -> Fit:
     prototypes = machine.prototypes_
     coef, offset, level = prototypes.at(machine.support_).bisector()
     status = _weight_status(prototypes.coef, space.mu)
-    verdict = judge(machine.certificate_, "a smaller μ")
+    verdict = judge(machine.certificate_, lambda: meeting(space))
     model = browser_model(
         space,
         machine.support_vectors_,
@@ -338,17 +333,18 @@ def _ad_svm(space: Workspace) -> Fit:
     if space.pair_weights:
         facts = (*facts, ("Weights of pairs", f"{len(space.pair_weights)} not 1, see All distances"))
     error = _error(machine.predict(space.points), space.labels)
-    verdict = judge_prototypes(machine)
+    verdict = judge_prototypes(machine, space)
     if not verdict.apart:
         model["regions"], error = False, ""
     return Fit(None, model, (), machine.certificate_, error, verdict.note, facts, table)
 
 
-def judge_prototypes(machine: ADSVC) -> Verdict:
+def judge_prototypes(machine: ADSVC, space: Workspace) -> Verdict:
     """Whether the prototypes lie in one place, so that the machine decides nothing."""
     two = len(machine.prototype_class_) == 2
-    what = MEETING if two else "All prototypes coincide"
-    return judge(machine.certificate_, "a smaller μ", what)
+    return judge(
+        machine.certificate_, lambda: meeting(replace(space, classifier="mu_svm")) if two else COINCIDE
+    )
 
 
 def prototype_functions(machine: ADSVC, present: list[int]) -> list[dict[str, Any]]:

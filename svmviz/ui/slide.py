@@ -8,6 +8,7 @@ multipliers and errors against the parameter. Its data are those of the Board (`
     for         Workspace.seq of the points that the path is about
     parameter   "C", "epsilon" or "mu"
     value       where the slider begins
+    note        None, or that the workspace's own value is not feasible
     left_out    the leave-one-out error as far as it is known, see `svmviz.ui.path_errors.PathErrors.entry`; "refused"
                 in its place where there is none: why
 
@@ -52,6 +53,7 @@ from svmviz.ui.budget import PART_SECONDS
 from svmviz.ui.controls import MACHINE_NAMES, SLIDING
 from svmviz.ui.estimators import Samples, machine_of, samples_of
 from svmviz.ui.faultless import first_faultless
+from svmviz.ui.feasible import infeasible_mu
 from svmviz.ui.fitting import digest, fingerprint, remembered_some
 from svmviz.ui.lesson import Recording
 from svmviz.ui.path_errors import SEVERAL_PROTOTYPES, VALUES, PathErrors, advance
@@ -142,6 +144,7 @@ def slide_data(
             "key": key,
             "for": space.seq,
             "parameter": parameter,
+            "note": infeasible_mu(space, "and is shown") if parameter == "mu" else None,
             "value": float(np.clip(getattr(space, parameter), path["start"], path["stop"])),
             **_left_out_entry(space, parameter, key),
         }

@@ -63,10 +63,11 @@ from svmviz.ui.budget import PART_SECONDS
 from svmviz.ui.controls import MACHINE_NAMES
 from svmviz.ui.courses import TERMS, base_model, course, manner, names
 from svmviz.ui.everyone import Everyone, advance, begin, entry
+from svmviz.ui.feasible import infeasible_mu
 from svmviz.ui.fitting import digest, fingerprint, remembered
 from svmviz.ui.leaving import (
     EXPLAINED,
-    NOTHING,
+    MeetingError,
     Solution,
     Way,
     estimator,
@@ -89,7 +90,9 @@ MOST_POINTS = 1000
 MOST_MULTIPLIERS = 3000
 """The same for machines that have several for each point."""
 
-NO_WALK = "No point is on its way: click one that has a multiplier, a ringed one, and then open this again."
+NO_WALK = (
+    "No point is on its way: click or tap one that has a multiplier, a ringed one, and then open this again."
+)
 
 ASKED, LEARNED, HAS, EVERYONE, EXACT, WALK, PROOF = (
     f"unlearn_{name}" for name in ("asked", "learned", "has", "everyone", "exact", "walk", "proof")
@@ -185,17 +188,18 @@ def stage_data(space: Workspace, height: int | str) -> tuple[dict[str, Any], pd.
     height : int or str
         Pixels, or a length in CSS.
     """
-    message, shown, coef = unlearn_message(space), None, None
+    message, explained, shown, coef = unlearn_message(space), None, None, None
     if message is None:
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 shown, coef = _shown(space)
         except InvalidProblemError as error:
             message = str(error)
+            explained = EXPLAINED.get(space.machine) if isinstance(error, MeetingError) else None
     has = st.session_state.pop(HAS, "")
     data = {**space.scene(height, message), "mode": "unlearn", "editable": False, "unlearn": shown}
     data["adds"] = len(space.points) < MOST_POINTS
-    data["explained"] = EXPLAINED.get(space.machine) if message == NOTHING.get(space.machine, "") else None
+    data["explained"] = explained
     if shown is None or coef is None or shown["id"] != has:
         return data, None if coef is None else pd.DataFrame({"coef": coef.ravel()})
     data["unlearn"] = {name: shown[name] for name in ("id", "proof", "everyone")}
@@ -204,7 +208,7 @@ def stage_data(space: Workspace, height: int | str) -> tuple[dict[str, Any], pd.
 
 def unlearn_message(space: Workspace) -> str | None:
     """Why nothing can be unlearned, as one sentence, or None."""
-    message, n = checked(space), len(space.points)
+    message, n = checked(space) or infeasible_mu(space), len(space.points)
     if message is not None:
         return message
     each = len(space.present()) if space.machine == "mc_svm" else 1

@@ -414,5 +414,5 @@ def checked(space: Workspace, machine: str = "") -> str | None:
     if n == 0:
         return "Draw points of two classes: the boundary appears as soon as both are there."
     if len(space.present()) < 2:
-        return "Draw a point of a second class too: pick it above, or press its number key."
+        return "Draw a point of a second class too: pick it above the plane."
     return None

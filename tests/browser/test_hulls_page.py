@@ -7,7 +7,7 @@ import pytest
 
 from svmviz import MuSVC
 from svmviz.datasets import preset
-from svmviz.ui.geometry import critical
+from svmviz.ui.feasible import critical
 from svmviz.ui.workspace import Workspace
 from tests.browser.waits import at_rest, choose, in_board, opened, settled
 

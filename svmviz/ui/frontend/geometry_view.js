@@ -429,7 +429,7 @@ class GeometryView {
     setText(this.find(".geometry-low"), low && `${low}: mean`);
     setText(this.find(".geometry-high"), ready ? "1: convex hull" : "");
     const nu = ready && meta.kind === "hulls" ? nuWords(mu, state.least, this.samples) : "";
-    const clipped = ready && this.wanted < state.least * (1 - 1e-9) ? `μ = ${shareText(this.wanted)} is not feasible here: ${shareText(state.least)} is the smallest.` : "";
+    const clipped = ready && this.wanted < state.least * (1 - 1e-9) ? `μ = ${shareText(this.wanted)} is not feasible here: ${shareText(state.least)} is the smallest, and is shown.` : "";
     const alone = state && !ready ? "A class with one sample gives it all the weight: μ can only be 1." : "";
     setText(this.find(".geometry-hint"), this.hint || clipped || nu || alone);
   }

@@ -209,6 +209,7 @@ class SlideView {
     if (!this.state) return;
     this.state.leftOut = entry.left_out ?? null;
     this.state.refused = entry.refused ?? null;
+    this.state.note = entry.note ?? null;
     const { known, total } = this.state.leftOut ?? { known: [], total: 0 };
     if (known.length >= total) this.running = false;
     if (this.running && settled) this.onAsk({ key: this.key });
@@ -256,6 +257,7 @@ class SlideView {
       this.scheduled = null;
       if (!this.state) return;
       this.state.go(this.wanted);
+      this.state.note = null; // that the value was moved into its range
       this.refresh();
       this.board.redraw();
     });
@@ -334,7 +336,7 @@ class SlideView {
     });
     setInput(this.input, this.#shownValue());
     const about = `${countOf(state.breaks.length, "breakpoint")} (ticks): between two of them ${betweenWords(state)}.`;
-    setText(this.find(".geometry-hint"), this.hint || [state.path.note, about].filter(Boolean).join(" "));
+    setText(this.find(".geometry-hint"), this.hint || [state.note, state.path.note, about].filter(Boolean).join(" "));
   }
 
   /** The value as the box has it. */
