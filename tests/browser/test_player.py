@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from oracle import dense
 
+from svmviz.datasets import Dataset
 from svmviz.machines import ad_svm, mc_svm, nu_svc, nu_svr
 from svmviz.machines.expansion import bias_interval, expand, midpoint
+from svmviz.problem import squared_noise
+from svmviz.ui import lesson
 from svmviz.ui.player import player_data
+from svmviz.ui.workspace import Workspace
 from tests.browser.waits import at_rest, drawn, opened
 from tests.test_player import JUMPERS, MACHINES, classifier, recorded, regressor
 
@@ -119,7 +123,7 @@ def functions(machine, trace, z, gradient):
         expansion = expand(problem, z, gradient, n)
         return expansion.coef[None], [expansion.bias], trace.parameters.get("epsilon")
     if machine == "nu_svc":
-        expansion = nu_svc.expand(problem, z, gradient, n)
+        expansion = nu_svc.expand(problem, z, gradient, n, trace.hessian().diagonal)
         return expansion.coef[None], [expansion.bias], None
     if machine == "nu_svr":
         expansion = nu_svr.expand(problem, z, gradient, n)
@@ -191,6 +195,35 @@ def test_where_the_hulls_meet_a_run_ends_undecided(load, machine):
         [1, len(run.trace.steps)],
     )
     assert pictures == [True, False]
+
+
+def test_where_the_hulls_meet_on_the_way_nothing_is_divided_by_rounding(load):
+    """Both classes are on the same points: again and again w is 0 there, and rho what rounding makes of 0."""
+    space = Workspace()
+    points = np.array([[-0.1, 1.5], [-1.0, -1.3], [0.6, -0.5]])
+    space.load(Dataset(np.vstack([points, points[::-1]]), np.repeat([0, 1], 3), "classification"))
+    space.classifier, space.kernel, space.nu, space.tol = "nu_svc", "linear", 0.63, 1e-9
+    run = lesson.record_run(space, "max_violating")
+    trace = run.trace
+    page = load(trace, space.scene(620, None))
+    looks = page.evaluate(
+        """() => Array.from({length: player.last}, (_, k) => {
+          player.replay.seek(k);
+          const picture = readModel(player.replay, player.meta.model);
+          return picture && {coef: [...picture.functions[0].coef], levels: picture.levels ?? null};
+        })"""
+    )
+    hessian = trace.hessian()
+    noisy = 0
+    for k, look in enumerate(looks):
+        z = trace.multipliers(k)
+        square = abs(nu_svc.margin(trace.problem, z, hessian.gradient(z))) * np.abs(z).sum()
+        if look is None or square > squared_noise(hessian.diagonal, z) / 2:
+            continue
+        noisy += 1
+        assert look["levels"] == []
+        assert np.abs(look["coef"]).max() <= np.abs(z).max()
+    assert noisy > 5
 
 
 @pytest.mark.parametrize(("machine", "example", "changes"), MACHINES)

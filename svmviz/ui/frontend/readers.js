@@ -13,11 +13,11 @@ function readModel(replay, model) {
 const READERS = {
   svc: (replay, { owners }) => voteOf(replay.coefficients(), replay.bias, owners),
 
-  /** Divided by rho, so that the margin is at 1; not divided where the reduced hulls meet. */
+  /** Divided by rho, so that the margin is at 1; not divided where the reduced hulls meet, be it but for rounding. */
   nu_svc(replay, { owners }) {
     if (endsUndecided(replay)) return null;
     const [upper, lower] = [replay.groupMiddle(0), replay.groupMiddle(1)];
-    const rho = 0.5 * (upper - lower);
+    const rho = withoutNoise(0.5 * (upper - lower), replay);
     const scale = rho > 0 ? 1 / rho : 1;
     const coef = replay.coefficients().map((value) => scale * value);
     return voteOf(coef, -0.5 * scale * (upper + lower), owners, rho > 0 ? {} : { levels: [] });
@@ -64,6 +64,12 @@ const READERS = {
 /** Whether a run has ended with a squared length that may be 0: with an objective that is no more than its gap. */
 function endsUndecided({ position, length, objective, gap }) {
   return position === length && Number.isFinite(gap[length]) && objective[length] <= gap[length];
+}
+
+/** rho, 0 where it is above 0 by rounding alone; as nu_svc.without_noise in Python. */
+function withoutNoise(rho, replay) {
+  const sum = replay.z.reduce((total, value) => total + Math.abs(value), 0);
+  return rho > 0 && rho * sum <= replay.squaredNoise() ? 0 : rho;
 }
 
 /** One function for two classes; a classifier without support vectors has no regions to show. */

@@ -4,6 +4,7 @@
 
 const BLOCKED_BY_I = 1;
 const BLOCKED_BY_J = 2;
+const MEETS = 32 * Number.EPSILON; // as in svmviz/problem.py
 
 /**
  * A recorded run of sequential minimal optimization, and the state of the problem at one position of it.
@@ -181,6 +182,18 @@ class Replay {
       if (this.dual.group[d] === group && this.mayRise(d, near) && this.mayFall(d, near)) return true;
     }
     return false;
+  }
+
+  /** What rounding may make of z'Hz where it is 0, as squared_noise in Python. */
+  squaredNoise() {
+    const { sample, label, coupling, diagonal } = this.dual;
+    let [largest, sum] = [0, 0];
+    for (let d = 0; d < this.size; d += 1) {
+      const entry = coupling[label[d]][label[d]] * this.gram[sample[d] * (this.centres.length + 1)] + (diagonal?.[d] ?? 0);
+      largest = Math.max(largest, Math.abs(entry));
+      sum += Math.abs(this.z[d]);
+    }
+    return MEETS * largest * sum ** 2;
   }
 
   /** The bias of a machine of one group. */
