@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from svmviz import datasets
 from svmviz.datasets import DataError, Dataset
 from svmviz.ui.board import Edit
-from svmviz.ui.link import LONGEST, LONGEST_ADDRESS, READERS, from_query, full_query, to_query
+from svmviz.ui.link import (
+    LONGEST,
+    LONGEST_ADDRESS,
+    READERS,
+    from_query,
+    full_query,
+    to_query,
+    too_long_for_address,
+)
 from svmviz.ui.workspace import Workspace
 
 MACHINE = (
@@ -146,6 +154,7 @@ def test_too_many_points_are_refused_with_advice():
     many = drawn(rng.normal(size=(1900, 2)), rng.integers(0, 6, 1900).tolist())
     assert len(full_query(many)) <= LONGEST_ADDRESS
     assert len(opened(full_query(many)).points) == 1900
+    assert "a reload loses them. Save a CSV file." in too_long_for_address(many)
 
 
 def test_an_edited_preset_carries_its_points():

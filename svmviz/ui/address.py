@@ -58,7 +58,8 @@ def copy_link() -> None:
 def keep_link(space: Workspace) -> None:
     """Bring the link to the workspace into the browser, which writes it into the address of the page.
 
-    A reload begins a new session, and the address is all that it brings along. Call it in the part of a page that
+    A reload begins a new session, and the address is all that it brings along; where it cannot hold all points, a
+    sentence at the button says so, once. Call it in the part of a page that
     runs after every edit.
 
     Parameters
@@ -67,5 +68,10 @@ def keep_link(space: Workspace) -> None:
     """
     query = link.full_query(space)
     problem = link.too_long(space) if len(query) > link.LONGEST else ""
-    kept = query if len(query) <= link.LONGEST_ADDRESS else ""
-    _address()(key="svmviz_link", data={"query": kept, "problem": problem})
+    fits = len(query) <= link.LONGEST_ADDRESS
+    data = {
+        "query": query if fits else "",
+        "problem": problem,
+        "loss": "" if fits else link.too_long_for_address(space),
+    }
+    _address()(key="svmviz_link", data=data)

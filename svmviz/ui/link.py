@@ -70,7 +70,12 @@ def full_query(space: Workspace) -> str:
 
 def too_long(space: Workspace) -> str:
     """What to do where a link would have more than `LONGEST` characters."""
-    return f"{len(space.points)} points do not fit in a link: save a CSV file and share that."
+    return f"{len(space.points):,} points do not fit in a link: save a CSV file and share that."
+
+
+def too_long_for_address(space: Workspace) -> str:
+    """What to do where a link would have more than `LONGEST_ADDRESS` characters."""
+    return f"{len(space.points):,} points do not fit in the address: a reload loses them. Save a CSV file."
 
 
 def from_query(query: Mapping[str, str]) -> Workspace | None:

@@ -252,6 +252,17 @@ def test_a_good_file_is_drawn(visit):
     assert points(page) == [[1, 2, 0], [3, 4, 1], [5, 6, 0]]
 
 
+def test_points_that_the_address_cannot_hold_get_one_sentence(visit):
+    page = visit()
+    rows = np.random.default_rng(1).normal(size=(2000, 2)).round(3)
+    text = "u,v,kind\n" + "".join(f"{u},{v},{'pq'[int(u > 0)]}\n" for u, v in rows)
+    page.get_by_role("button", name="File").click()
+    file = {"name": "a.csv", "mimeType": "text/csv", "buffer": text.encode()}
+    page.locator("input[type=file]").set_input_files(file)
+    wait_for_text(page, "2,000 points do not fit in the address: a reload loses them. Save a CSV file.")
+    page.wait_for_function("() => location.search === ''")
+
+
 def test_the_race_shows_three_rules(visit):
     page = visit(LESSON)
     page.get_by_role("button", name="Race", exact=True).click()

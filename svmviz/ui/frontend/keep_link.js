@@ -15,4 +15,5 @@ export default function keepLink(component) {
   hideRow(component);
   clearTimeout(window.svmvizLink?.timer);
   window.svmvizLink = { ...component.data, timer: setTimeout(writeAddress, ADDRESS_REST) };
+  window.dispatchEvent(new Event("svmviz-link"));
 }
