@@ -399,7 +399,7 @@ def test_the_trace_of_a_walk_is_opened_and_played(machine, example, changes, kin
     solution = leaving.solve(space)
     used = int(solution.posed.problem.sample[np.flatnonzero(solution.walker.z)[0]])
     y = None if machine == "one_class" else solution.y
-    trace = record_unlearning(leaving.estimator(space, len(solution.X)), solution.X, y, used)
+    trace = record_unlearning(leaving.estimator(space), solution.X, y, used)
     other = loaded("xor", tol=1e-4)
     lesson.open_trace(other, getattr(trace, f"to_{kind}")())
     assert other.machine == machine

@@ -14,7 +14,7 @@ from svmviz import SVC, Trace, leave_one_out, path
 from svmviz.errors import InvalidProblemError
 from svmviz.ui import leaving, lesson, page, path_errors, path_knots, slide, unlearning, walk_menu, warm_cold
 from svmviz.ui.board import Edit, parse_value
-from svmviz.ui.estimators import machine_of
+from svmviz.ui.estimators import judging_machine, machine_of
 from svmviz.walk.posed import exact
 from svmviz.walk.posing import pose
 
@@ -237,7 +237,7 @@ def test_the_error_along_a_path_is_that_of_leave_one_out(example, machine, param
             assert found.startswith("Without point")
             assert found.endswith("cannot sum to what they must: raise μ.")
             continue
-        unseen = leave_one_out(machine_of(replace(space, **{parameter: value})), samples.X, samples.y)
+        unseen = leave_one_out(judging_machine(replace(space, **{parameter: value})), samples.X, samples.y)
         wrong = np.sum(unseen.prediction != samples.y)
         rms = np.sqrt(np.mean((unseen.prediction - samples.y) ** 2))
         assert found == pytest.approx(rms if space.task == "regression" else wrong)

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from svmviz.errors import InvalidProblemError
 from svmviz.kernels import make_kernel
 from svmviz.ui import courses, everyone, leaving, unlearning
+from svmviz.ui.estimators import judging_machine
 from svmviz.ui.leaving import AT_BOUND, LEAVING, ON_MARGIN, REST
 from svmviz.ui.unlearning import Ask
 from svmviz.ui.workspace import Workspace
@@ -121,7 +122,7 @@ def test_the_end_of_the_walk_is_the_machine_without_the_sample(preset, changes):
 
 def differing(solution, way, machine, space):
     """By how much the decisions at the end of a way differ from those of a fitted machine, over the largest."""
-    values = solution.posed.decisions(way.walker, np.arange(len(solution.X)))
+    values = solution.judge.decisions(way.walker, np.arange(len(solution.X)))
     decide = machine.predict if space.task == "regression" else machine.decision_function
     wanted = decide(solution.X)
     return np.abs(values - wanted).max() / max(1.0, np.abs(wanted).max())
@@ -240,7 +241,7 @@ def test_everyone_left_out_part_by_part_is_leave_one_out(preset, changes):
     assert all(refitted == 0 for done, refitted in steps if done < len(solution.X))
     assert everyone.entry(space, solution, everyone.begin(solution))["ranked"] == []
     targets = () if solution.y is None else (solution.y,)
-    wanted = leave_one_out(leaving.estimator(space, len(solution.X)), solution.X, *targets)
+    wanted = leave_one_out(judging_machine(space, tol=leaving.TOLERANCE), solution.X, *targets)
     np.testing.assert_allclose(turns.decision, wanted.decision, rtol=0, atol=1e-10)
     assert turns.events == wanted.n_events
     assert turns.refit_seconds > 0
@@ -257,7 +258,7 @@ def test_everyone_left_out_part_by_part_is_leave_one_out(preset, changes):
         assert not flips.any()
         assert "root mean square" in words
         return
-    predictions = solution.posed.predictions
+    predictions = solution.judge.predictions
     assert (flips == (predictions(turns.before) != predictions(wanted.decision))).all()
     assert f"{int(flips.sum())} of {len(flips)} points change sides" in words
     assert all("→" in everyone.turn(space, turns, i) for i in np.flatnonzero(flips))
@@ -319,7 +320,7 @@ def test_folds_are_left_out_one_by_one_each_as_a_whole(preset, changes):
     steps = in_parts(space, solution, turns)
     ends = np.cumsum([len(part) for part in turns.parts])
     assert steps == [*((end, 0) for end in ends[1:]), *((n, k) for k in range(1, 6))]
-    wanted = cross_validate(leaving.estimator(space, n), solution.X, solution.y)
+    wanted = cross_validate(leaving.estimator(space), solution.X, solution.y)
     np.testing.assert_allclose(turns.decision, wanted.decision, atol=1e-10)
     assert turns.events == sum(wanted.events[part[0]] for part in turns.parts)
     machine = leaving.refit(space, solution, turns.parts[2])

@@ -392,7 +392,7 @@ def _growing(name: str) -> str:
 
 def _without(space: Workspace, solution: Solution, sample: int, name: str, way: Way) -> str:
     """What the machine that does not know a sample says of it."""
-    values = solution.posed.decisions(way.before if way.learns else way.walker, np.arange(len(solution.X)))
+    values = solution.judge.decisions(way.before if way.learns else way.walker, np.arange(len(solution.X)))
     if values.ndim > 1:
         return f"{name} has left. It would be {_side(space, solution, sample, values)} now."
     number = short(float(values[sample]), 3)
@@ -408,7 +408,7 @@ def _without(space: Workspace, solution: Solution, sample: int, name: str, way: 
 
 def _side(space: Workspace, solution: Solution, sample: int, values: Array) -> str:
     """On which side of the boundary these decision values put a sample."""
-    told = solution.posed.predictions(values)[sample]
+    told = solution.judge.predictions(values)[sample]
     if solution.y is None:
         return "inside" if told > 0 else "outside"
     name = space.classes[int(space.labels[solution.rows[solution.y == told][0]])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from svmviz.estimators import ADSVC, MCSVC, SVC, SVR, MuSVC, NuSVC, NuSVR, OneClassSVM
 from svmviz.ui import recorders
 from svmviz.ui.workspace import Workspace
+from svmviz.walk.posed import Posed, Prototypes
 
 Array = np.ndarray
 
@@ -45,6 +47,26 @@ def machine_of(space: Workspace, **options: Any) -> Any:
         Those that the machine itself does not name, such as tol and max_iter.
     """
     return MAKERS[space.machine](space, **{**space.kernel_parameters(), **options})
+
+
+def judge_of(posed: Posed) -> Posed:
+    """What tells the decision values that a page shows: the mu-SVM's by the bisector of its prototypes, as drawn.
+
+    `MuSVC` has the line midway between the margins (thesis, 2.1.45), which is another where a prototype is not on its
+    class's margin.
+    """
+    if not isinstance(posed, Prototypes) or not posed.is_mu_svc:
+        return posed
+    judge = copy(posed)
+    judge.is_mu_svc = False  # its rule is "nearest" already
+    return judge
+
+
+def judging_machine(space: Workspace, **options: Any) -> Any:
+    """As `machine_of`, but one whose decision values are those of `judge_of`."""
+    if space.machine != "mu_svm":
+        return machine_of(space, **options)
+    return ADSVC(mu=space.mu, rule="nearest", **{**space.kernel_parameters(), **options})
 
 
 def loss(space: Workspace) -> str:

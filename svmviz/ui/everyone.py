@@ -110,7 +110,7 @@ class Everyone:
 def begin(solution: Solution, of: tuple[Any, ...] = (), by_folds: bool = False) -> Everyone:
     """Leave-one-out, or a cross-validation, before the first part."""
     n = len(solution.X)
-    values = solution.posed.decisions(solution.walker, np.arange(n))
+    values = solution.judge.decisions(solution.walker, np.arange(n))
     fold = deal(min(FOLDS, n), n, solution.y) if by_folds and n > 1 else np.arange(n)
     parts = [np.flatnonzero(fold == k) for k in np.unique(fold)]
     return Everyone(of, parts, by_folds, values, values.copy(), np.zeros(n, dtype=bool))
@@ -132,7 +132,7 @@ def _leave_next(solution: Solution, everyone: Everyone, until: float) -> None:
     rest = everyone.parts[everyone.left :]
     at_once = 1 if everyone.by_folds else AT_ONCE
     began = time.perf_counter()
-    turns = leave_each(solution.posed, solution.walker, everyone.before, rest, at_once)
+    turns = leave_each(solution.judge, solution.walker, everyone.before, rest, at_once)
     for samples, left in zip(rest, turns, strict=False):
         everyone.take(samples, left)
         if time.perf_counter() > until:
@@ -273,6 +273,6 @@ def _verdict(space: Workspace, solution: Solution, everyone: Everyone, flips: Ar
     changes = f"{int(flips.sum())} of {n} points change sides when {how}."
     if solution.y is None:
         return changes
-    wrong = int(np.sum((solution.posed.predictions(everyone.decision) != solution.y)[out]))
+    wrong = int(np.sum((solution.judge.predictions(everyone.decision) != solution.y)[out]))
     name = "Cross-validation" if everyone.by_folds else "Leave-one-out"
     return f"{changes} {name} error {wrong} of {n}."

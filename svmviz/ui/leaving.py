@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmviz.errors import InvalidProblemError
-from svmviz.ui.estimators import machine_of, samples_of
+from svmviz.ui.estimators import judge_of, judging_machine, machine_of, samples_of
 from svmviz.ui.feasible import meeting
 from svmviz.ui.workspace import CLASSIFIERS, Workspace
 from svmviz.walk import Walk, Walker
@@ -69,6 +69,11 @@ class Solution:
     walker: Walker
     machine: str
 
+    @property
+    def judge(self) -> Posed:
+        """What tells the decision values."""
+        return judge_of(self.posed)
+
 
 @dataclass(frozen=True)
 class Way:
@@ -113,16 +118,16 @@ def solve(space: Workspace) -> Solution:
     samples = samples_of(space)
     X, rows = samples.X, samples.rows
     y = None if space.machine == "one_class" else samples.y
-    posed = pose(estimator(space, len(X)), X, y)
+    posed = pose(estimator(space), X, y)
     walker = exact(posed)
     if space.machine in (*EXPLAINED, "one_class") and posed.meets(walker):
         raise MeetingError(meeting(space) if space.machine in EXPLAINED else NO_ORIGIN)
     return Solution(X, y, rows, posed, walker, space.machine)
 
 
-def estimator(space: Workspace, n: int, lost: int = 0, tol: float = TOLERANCE) -> Any:
-    """The machine for n samples, some of which are lost: nu is then such that the sums are those of all."""
-    return machine_of(replace(space, nu=space.nu * n / (n - lost)), tol=tol)
+def estimator(space: Workspace) -> Any:
+    """The machine, to the tolerance at which it is compared with a refit."""
+    return machine_of(space, tol=TOLERANCE)
 
 
 def leave_out(solution: Solution, sample: int, record: bool = False) -> Way:
@@ -256,4 +261,6 @@ def refit(
     rest[samples] = False
     targets = () if solution.y is None else (solution.y[rest],)
     lost = int(np.sum(~rest))
-    return estimator(space, len(solution.X), lost, tol).fit(solution.X[rest], *targets)
+    # All sums stay those of all samples.
+    as_before = replace(space, nu=space.nu * len(rest) / (len(rest) - lost))
+    return judging_machine(as_before, tol=tol).fit(solution.X[rest], *targets)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from svmviz.errors import InvalidProblemError
-from svmviz.ui.estimators import Samples, machine_of
+from svmviz.ui.estimators import Samples, judge_of, machine_of
 from svmviz.ui.leaving import needed
 from svmviz.ui.workspace import Workspace
 from svmviz.walk.leave_out import leave_each
@@ -93,7 +93,7 @@ def error_at(space: Workspace, samples: Samples) -> float | str:
 
 def _error(space: Workspace, samples: Samples) -> float | str:
     y, everyone = samples.y, np.arange(len(samples.y))
-    posed = pose(machine_of(space), samples.X, y)
+    posed = judge_of(pose(machine_of(space), samples.X, y))
     full = exact(posed)
     before = posed.decisions(full, everyone)
     decision = before.copy()

@@ -286,7 +286,7 @@ def recording(space: Workspace) -> Recording:
             if way is None or (way.walk is None and not way.is_broken):
                 message = NO_WALK
             else:
-                kind, machine = "learned" if way.learns else "unlearned", estimator(space, len(solution.X))
+                kind, machine = "learned" if way.learns else "unlearned", estimator(space)
                 trace = trace_of_walk(way.walk, solution.posed, kind, machine, solution.X, solution.y)
         except InvalidProblemError as error:
             message = str(error)
@@ -307,7 +307,7 @@ def proof(space: Workspace, solution: Solution, sample: int, way: Way) -> str:
     except InvalidProblemError as error:
         return f"There is nothing to compare with: a machine without {name} cannot be fitted. {error}"
     seconds = time.perf_counter() - began
-    values = solution.posed.decisions(way.walker, np.arange(n))
+    values = solution.judge.decisions(way.walker, np.arange(n))
     refitted = (
         machine.predict(solution.X) if space.task == "regression" else machine.decision_function(solution.X)
     )
