@@ -44,6 +44,11 @@ class Words:
     group: str = ""
     edge: str = "the margin"
 
+    @property
+    def short_edge(self) -> str:
+        """The same where several samples are counted: the edge, whatever it is of."""
+        return self.edge.split(" of ")[0]
+
 
 TUBE, HULL = "the edge of the tube", "the edge of its reduced hull"
 WORDS = {
@@ -300,23 +305,31 @@ class _WalkTeller:
         return self.words.minus if self.trace.problem.hi[d] <= 0 else self.words.plus
 
     def _end(self, step: WalkStep) -> str:
-        held = np.flatnonzero(self.walk.sides == HELD)
-        names = " and ".join(dict.fromkeys(self.names[d] for d in held[:2]))
-        who = (names or "the sample") if len(held) < 3 else f"{len(held)} multipliers"
+        who, several = self._held()
         if self.walk.parameter == "unlearned":
-            return f"nothing is left of {who}: the machine no longer knows it."
+            return f"nothing is left of {who}: the machine no longer knows {'them' if several else 'it'}."
         if step.event == "condition holds":
-            return f"the own condition of {who} holds now: it is learned."
+            return f"the own condition of {who} holds now: {'they are' if several else 'it is'} learned."
         if self.walk.parameter == "learned":
-            return f"{who} is learned."
+            return f"{who} {'are' if several else 'is'} learned."
         return "the path ends here."
+
+    def _held(self) -> tuple[str, bool]:
+        """The samples that are learned or unlearned, and whether they are several."""
+        held = np.flatnonzero(self.walk.sides == HELD).tolist()
+        names = list(dict.fromkeys(self.names[d] for d in held))
+        count = len(set(self.trace.problem.sample[held].tolist()))
+        if count == 1 and len(names) > 1:
+            return f"the sample ({len(names)} multipliers)", False
+        return (f"{count} samples" if count > 2 else " and ".join(names) or "the sample"), count > 1
 
     def _result(self, step: WalkStep, sides: Array) -> str:
         """The three sets, the bias and the objective afterwards."""
         z = self.walk.at_sides(self.trace.problem, sides, step.value)
         rest = (sides != MARGIN) & (sides != HELD)
         n_zero = int((rest & (z == 0)).sum())
-        counts = f"{step.n_margin} on the margin, {int(rest.sum()) - n_zero} at the bound, {n_zero} at zero"
+        place = self.words.short_edge
+        counts = f"{step.n_margin} on {place}, {int(rest.sum()) - n_zero} at the bound, {n_zero} at zero"
         has_bias = self.trace.machine not in ("AD-SVM", "MC-SVM")
         bias = f"bias {short(step.bias)}, " if has_bias else ""
         return f"Then {counts}; {bias}objective {short(step.objective)}."

@@ -230,7 +230,13 @@ def _trace(trace: Trace) -> dict[str, Any]:
     certificate = trace.certificate
     words = explain.words_of(trace)
     return {
-        "words": {"plus": words.plus, "minus": words.minus, "z": words.z, "bound": words.bound},
+        "words": {
+            "plus": words.plus,
+            "minus": words.minus,
+            "z": words.z,
+            "bound": words.bound,
+            "edge": words.short_edge,
+        },
         "dual": dual_entries(problem),
         "z0": trace.start.tolist(),
         "tol": trace.tol,

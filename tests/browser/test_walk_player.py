@@ -1,5 +1,7 @@
 """A walk in the Player: the browser replays it as Python does, forward and back, and the Board's model follows."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,14 @@ def test_the_browser_walks_as_python_does(load):
             assert state["shown"]
 
 
+WRITTEN = """() => {
+  const { prototype } = CanvasRenderingContext2D;
+  const [fillText, texts] = [prototype.fillText, []];
+  prototype.fillText = function (text, ...place) { texts.push(text); return fillText.call(this, text, ...place); };
+  player.charts[1].draw();
+  prototype.fillText = fillText;
+  return texts.join("\\n");
+}"""
 BOARD = """() => JSON.stringify(player.board.model.functions.map(({coef, bias}) => [[...coef], bias]))"""
 
 
@@ -105,10 +115,13 @@ def test_a_walk_steps_forward_and_back_in_the_player(load):
     assert state.get_attribute("data-position") == "0"
     assert page.locator(".player-why b").inner_text().startswith(f"Event 1 of {len(trace.steps)}, at C = ")
     assert page.locator(".player-count").inner_text() == f"event 1 of {len(trace.steps)}"
+    assert page.locator(".player-goto").inner_text().strip() == "go to event"
     titles = page.locator(".player-charts h4").all_inner_texts()
     assert titles == ["Who changes sides", "Violations", "Multipliers", "Objective and sets"]
     rows = page.locator(".player-row").all_inner_texts()
     assert all(" to 0" in row or " to C" in row or " joins" in row for row in rows[:5])
+    # From optimum to optimum: what the thresholds differ by is no violation.
+    assert re.search(r"^▼ \S+ = ▲ \S+: optimal$", page.evaluate(WRITTEN), re.MULTILINE)
     # A drag on the chart over the parameter goes to the event that is nearest.
     box = page.locator(".player-charts > div:nth-child(4) canvas").bounding_box()
     page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.3 * box["height"])

@@ -291,7 +291,7 @@ def test_sentences_carry_the_numbers_of_the_events():
                 assert f"% {trace.walk.parameter}: " in text
             if step.dual_index >= 0 and step.event not in ("arrived", "condition holds"):
                 assert f"<{step.dual_index}>" in text
-            assert f"{step.n_margin} on the margin" in text
+            assert f"{step.n_margin} on {explain.words_of(trace).short_edge}, " in text
             assert explain.short(step.objective) in text
             assert ("bias" in text) == (trace.machine not in ("AD-SVM", "MC-SVM"))
         assert f"after {len(trace.steps)} event" in texts[-1]
@@ -305,6 +305,10 @@ def test_what_each_event_is_called():
     assert "the path ends here" in texts
     assert "no longer knows it" in explain.sentences(moves("SVR")[0])[-2]
     assert "learned" in explain.sentences(moves("MC-SVM")[1])[-2]
+    trace = moves("MC-SVM")[0]
+    names = [f"<{d}>" for d in range(trace.problem.n)]
+    assert "the sample (3 multipliers): the machine no longer knows it" in explain.sentences(trace, names)[-2]
+    assert " on the edge, " in explain.sentences(moves("SVR")[0])[0]
 
 
 def test_samples_that_are_unlearned_together():
@@ -314,6 +318,7 @@ def test_samples_that_are_unlearned_together():
     trace = record_unlearning(estimator, samples, y, used)
     assert_recomputable(trace)
     assert np.flatnonzero(trace.walk.sides == HELD).tolist() == used
+    assert "nothing is left of 3 samples: the machine no longer knows them." in explain.sentences(trace)[-2]
 
 
 def test_a_callable_kernel_keeps_its_values():

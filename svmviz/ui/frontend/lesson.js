@@ -126,7 +126,11 @@ class ViolationChart extends SampleChart {
   paintHead(ctx, style, width) {
     const { lowestRise, highestFall, violation, group } = this.replay.thresholds;
     const name = this.replay.groupName(group);
-    const lowest = lowestRise < 0 ? `(${readableNumber(lowestRise, 3)})` : readableNumber(lowestRise, 3);
+    const [highest, lowest] = [highestFall, lowestRise].map((value) => readableNumber(value, 3));
+    // A walk goes from optimum to optimum: what differs there is rounding.
+    const isOptimal = this.replay.walk && highest === lowest && violation <= this.replay.trace.tol;
+    const title = name ? `${name}: ` : isOptimal ? "" : "violation ";
+    const result = isOptimal ? `= ▲ ${lowest}: optimal` : `− ▲ ${lowestRise < 0 ? `(${lowest})` : lowest} = ${readableNumber(violation, 3)}`;
     ctx.textBaseline = "alphabetic";
     ctx.textAlign = "left";
     ctx.fillStyle = style.muted;
@@ -134,7 +138,7 @@ class ViolationChart extends SampleChart {
     ctx.fillText(`g:  ▲ ${z === plus ? z : `z = ${z}`} may go up   ▼ down   ◆ both`, 4, 12, width - 8);
     ctx.fillStyle = style.text;
     ctx.font = style.bold;
-    ctx.fillText(`${name ? `${name}:` : "violation"} ▼ ${readableNumber(highestFall, 3)} − ▲ ${lowest} = ${readableNumber(violation, 3)}`, 4, 29, width - 8);
+    ctx.fillText(`${title}▼ ${highest} ${result}`, 4, 29, width - 8);
   }
 
   markAt(d) {

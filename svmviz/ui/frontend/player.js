@@ -20,7 +20,7 @@ const PLAYER_MARKUP = `
   </div>
   <div class="player-extra">
     ${transportSpeed("Speed in steps a second")}
-    <label class="player-goto">go to step <input type="number" min="1" step="1" inputmode="numeric" aria-label="Go to step"></label>
+    <label class="player-goto"><span>go to step</span> <input type="number" min="1" step="1" inputmode="numeric" aria-label="Go to step"></label>
   </div>`;
 
 /** The player of a trace. The host is an empty div; the Player gives it its height. */
@@ -330,6 +330,7 @@ class Player {
     const what = replay?.walk ? "event" : "step";
     const text = !replay ? "no steps" : this.position < this.last ? `${what} ${this.position + 1} of ${this.last}` : `end, ${countOf(this.last, what)}`;
     this.transport.show({ value: this.position, most: this.last, text, isPlaying: playing });
+    this.find(".player-goto span").textContent = `go to ${what}`;
     this.goto.max = this.last;
     this.goto.placeholder = String(Math.min(this.position + 1, this.last));
     this.find(".player-why").setAttribute("aria-live", playing ? "off" : "polite");

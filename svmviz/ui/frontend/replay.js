@@ -329,7 +329,7 @@ class Replay {
 
   /** What the signed multipliers are called. */
   get words() {
-    return this.trace.words ?? { plus: "α", minus: "α", z: "±α", bound: "C" };
+    return this.trace.words ?? { plus: "α", minus: "α", z: "±α", bound: "C", edge: "the margin" };
   }
 
   /** The bound that a multiplier has reached, as it is called. */

@@ -43,7 +43,7 @@ class WalkEventChart extends LessonChart {
     return [
       { mark: "ring", text: `now, ${replay.placeText(replay.value)}: ${letter} = ${now}` },
       { mark: "disc", text: `then, ${replay.placeText(value)}: ${letter} = ${then}` },
-      { mark: null, text: `now its g = ${readableNumber(replay.gradient[d], 4)}, that of the margin ${readableNumber(nu, 4)}` },
+      { mark: null, text: `now its g = ${readableNumber(replay.gradient[d], 4)}, that of ${replay.words.edge} ${readableNumber(nu, 4)}` },
     ];
   }
 
@@ -115,7 +115,7 @@ class WalkProgressChart extends ProgressChart {
     ctx.textBaseline = "middle";
     ctx.fillText("objective", 4, 9);
     const { left, top } = lower.box;
-    ctx.fillText("on the margin ––, at the bound - -", left, top - 9);
+    ctx.fillText(`on ${replay.words.edge} ––, at the bound - -`, left, top - 9);
   }
 
   /** A count that stays the same from one event to the next. */
@@ -156,7 +156,7 @@ class WalkProgressChart extends ProgressChart {
         `after ${k} of ${replay.length} events`,
         replay.placeText(replay.values[k]),
         `objective ${readableNumber(replay.objective[k], 6)}`,
-        `${replay.counts.margin[k]} on the margin, ${replay.counts.bound[k]} at the bound`,
+        `${replay.counts.margin[k]} on ${replay.words.edge}, ${replay.counts.bound[k]} at the bound`,
       ],
     };
   }
