@@ -61,6 +61,10 @@ WORDS = {
     "AD-SVM": Words("u", "u", "u", "μ", "prototype", HULL),
     "MC-SVM": Words("1−η", "η", "δ−η", "1", "sample"),
 }
+UNDECIDED = {
+    "nu-SVC": "The reduced hulls meet, so no direction parts the classes. ",
+    "one-class SVM": "Nothing parts the points from the origin of the kernel's space. ",
+}
 SIGNS = {"C": "C", "epsilon": "ε", "mu": "μ"}
 
 
@@ -367,16 +371,17 @@ def describe_end(trace: Trace) -> str:
 
 
 def _distance(trace: Trace) -> str:
-    """Of two prototypes at the end: how far they are apart, or that the hulls meet."""
+    """Of two prototypes at the end: how far they are apart; of them and their like, that nothing is decided."""
     certificate, problem = trace.certificate, trace.problem
-    if words_of(trace).plus != "u" or problem.n_groups != 2 or not problem.coupling[0, 0] > 0:
-        return ""
-    if certificate.may_be_zero:
+    has_two = words_of(trace).plus == "u" and problem.n_groups == 2 and problem.coupling[0, 0] > 0
+    if certificate.may_be_zero and (has_two or trace.machine in UNDECIDED):
         if not math.isfinite(certificate.gap):
             return ""  # a squared distance below 0 is that of no hulls
         if certificate.status == "capped":
-            return "It is too early to tell whether the hulls meet. "
-        return "The hulls meet, so no direction parts the classes. "
+            return "It is too early to tell whether anything is decided. "
+        return UNDECIDED.get(trace.machine, "The hulls meet, so no direction parts the classes. ")
+    if not has_two:
+        return ""
     return (
         f"The prototypes are {short(math.sqrt(2 * certificate.objective / problem.coupling[0, 0]))} apart. "
     )

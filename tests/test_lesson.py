@@ -377,6 +377,21 @@ def test_the_end_of_a_run_does_not_take_a_missing_bound_for_hulls_that_meet():
     assert "meet" not in describe_end(lesson.record_run(space, "second_order").trace)
 
 
+UNDECIDED = [
+    ("overlapping", {"classifier": "nu_svc", "nu": 0.1}, "The reduced hulls meet, so no direction"),
+    ("overlapping", {"classifier": "mu_svm", "mu": 1.0}, "The hulls meet, so no direction"),
+    ("overlapping", {"classifier": "one_class"}, "Nothing parts the points from the origin"),
+]
+
+
+@pytest.mark.parametrize(("preset", "changes", "words"), UNDECIDED)
+def test_a_run_that_ends_without_a_boundary_says_why(preset, changes, words):
+    space = loaded(preset, **changes, kernel="linear")
+    assert words in describe_end(lesson.record_run(space, "second_order").trace)
+    space.kernel, space.nu, space.mu = "rbf", 0.6, 0.03
+    assert words not in describe_end(lesson.record_run(space, "second_order").trace)
+
+
 @pytest.mark.parametrize(("machine", "several", "least"), [("mu_svm", 1, "0.02"), ("ad_svm", 2, "0.04")])
 def test_a_run_with_another_mu_says_so(machine, several, least):
     space = loaded("overlapping", mu=0.001, n_prototypes=several)

@@ -1,5 +1,6 @@
 """The Player in a real browser: without a server first, then live against Python."""
 
+import itertools
 import json
 
 import numpy as np
@@ -442,6 +443,35 @@ def test_the_feature_plane_takes_the_place_of_the_board_and_gives_it_back(load):
     assert page.locator(".plane-canvas").evaluate("(canvas) => canvas.toDataURL()") == before
     page.get_by_role("button", name="input", exact=True).click()
     assert page.evaluate(PICTURES)[0] == board
+    page.keyboard.press("Space")  # the button that was clicked does not keep the keys
+    assert state(page)["playing"] == "true"
+
+
+def test_the_numbers_below_the_pairs_own_problem_do_not_meet(load):
+    run, data, _ = recorded("mu_svm", "moons", {})
+    scene = {key: data[key] for key in data if key not in ("trace", "model")}
+    page = load(run.trace, scene, rows=run.rows.tolist())
+    page.locator(".player-charts").evaluate("(charts) => { charts.style.width = '500px'; }")
+    drawn(page)
+    labels = page.evaluate(
+        """() => Array.from({length: player.last}, (_, k) => {
+          const { prototype } = CanvasRenderingContext2D;
+          const [fillText, found] = [prototype.fillText, []];
+          prototype.fillText = function (text, x, y) {
+            const half = this.measureText(text).width / 2;
+            if (this.textBaseline === "top" && this.textAlign === "center") found.push([y, x - half, x + half]);
+          };
+          player.replay.seek(k);
+          player.charts[0].draw();
+          prototype.fillText = fillText;
+          return found.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+        })"""
+    )
+    assert len(labels) > 20
+    for found in labels:
+        assert len(found) >= 4
+        for (y, _, right), (other, left, _) in itertools.pairwise(found):
+            assert y != other or right < left
     give(page, *classifier())
     assert not page.locator(".travel-switch").is_visible()
 

@@ -152,7 +152,10 @@ class PairChart extends LessonChart {
     const stops = [Math.max(axes.x.at(least), box.left), Math.min(axes.x.at(most), box.right)];
     ctx.fillStyle = style.secondary;
     ctx.fillRect(stops[0], box.top, stops[1] - stops[0], box.bottom - box.top);
-    axes.draw(ctx, style, { xTicks: [[0, "0"], [step.step, readableNumber(step.step, 3)]], yTicks: [], grid: false });
+    ctx.font = style.font;
+    const label = readableNumber(step.step, 3);
+    const isApart = axes.x.at(step.step) - axes.x.at(0) > 0.5 * ctx.measureText(label).width + 10;
+    axes.draw(ctx, style, { xTicks: [...(isApart ? [[0, "0"]] : []), [step.step, label]], yTicks: [], grid: false });
     ctx.textAlign = "right";
     ctx.textBaseline = "top";
     ctx.fillText("step t", box.right, box.bottom + 20);

@@ -25,8 +25,10 @@ class Travel {
     [this.planeHost, this.switch] = [host.querySelector(".travel-plane"), host.querySelector(".travel-switch")];
     this.plane = null; // made when it is first shown
     this.switch.addEventListener("click", (event) => {
-      const { plane } = event.target.closest("button")?.dataset ?? {};
-      if (plane) this.show(plane);
+      const button = event.target.closest("button");
+      if (!button) return;
+      this.show(button.dataset.plane);
+      if (event.detail > 0) button.blur(); // the keys are the Player's
     });
     board.setUnderlay((ctx, place) => this.input && paintHulls(ctx, board.look, place, this.input.geometry));
     this.observer = new ResizeObserver(() => this.#place());
