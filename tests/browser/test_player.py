@@ -227,6 +227,38 @@ def test_where_the_hulls_meet_on_the_way_nothing_is_divided_by_rounding(load):
     assert noisy > 5
 
 
+def test_thresholds_and_pair_are_not_named_on_each_other(load):
+    """Of a sample's multipliers, which are beside each other: there is no room for names over them."""
+    run, data, _ = recorded("mc_svm", "three_classes", {})
+    page = load(
+        run.trace, {key: data[key] for key in data if key not in ("trace", "model")}, rows=run.rows.tolist()
+    )
+    page.locator(".player-charts").evaluate("(charts) => { charts.style.width = '500px'; }")
+    drawn(page)
+    named = page.evaluate(
+        """() => Array.from({length: player.last}, (_, k) => {
+          const { prototype } = CanvasRenderingContext2D;
+          const [fillText, found] = [prototype.fillText, []];
+          prototype.fillText = function (text, x) {
+            const width = this.measureText(text).width;
+            const left = this.textAlign === "right" ? x - width : x;
+            if (/^(highest|lowest) .$/.test(text)) found.push(["threshold", left, left + width]);
+            else if (/ [↑↓]$/.test(text)) found.push(["pair", left, left + width]);
+          };
+          player.replay.seek(k);
+          player.charts[1].draw();
+          prototype.fillText = fillText;
+          return found;
+        })"""
+    )
+    assert sum(len(found) == 4 for found in named) > 20  # most have room for all
+    for found in named:
+        pairs = [span for kind, *span in found if kind == "pair"]
+        assert len(pairs) == 2
+        for kind, left, right in found:
+            assert kind == "pair" or all(right < begin or left > end for begin, end in pairs)
+
+
 @pytest.mark.parametrize(("machine", "example", "changes"), MACHINES)
 def test_every_machine_is_drawn_forward_and_back(load, machine, example, changes):
     run, data, _ = recorded(machine, example, changes)

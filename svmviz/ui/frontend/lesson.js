@@ -1,5 +1,7 @@
 // The charts beside the Board: each is drawn from the replayed state alone, at every position anew.
 
+const THRESHOLD_NAME = 66; // pixels: room for the name of a threshold, and the air before it
+
 /** Base of the four charts: holds the replay and what is under the pointer on any of them. */
 class LessonChart extends ChartCanvas {
   constructor(host, options) {
@@ -195,7 +197,7 @@ class ViolationChart extends SampleChart {
     const { top, bottom } = axes.box;
     const [left, right] = this.groupEnds(thresholds.group);
     const narrow = right - left < 150; // no room for a name beside the pair: it goes outside
-    const outsideLeft = right + 66 > axes.box.right;
+    const outside = narrow ? this.placeOutside(ctx, style, left, right) : null;
     const lines = [
       { level: thresholds.highestFall, name: "highest ▼", dash: [], member: pair?.j },
       { level: thresholds.lowestRise, name: "lowest ▲", dash: [6, 4], member: pair?.i },
@@ -210,8 +212,7 @@ class ViolationChart extends SampleChart {
       ctx.setLineDash([]);
       if (narrow) {
         const beside = y + (rank === 0 ? -5 : 6);
-        const place = outsideLeft ? left - 4 : right + 4;
-        haloText(ctx, style, name, place, Math.min(Math.max(beside, top + 6), bottom - 6), { align: outsideLeft ? "right" : "left" });
+        if (outside) haloText(ctx, style, name, outside.x, Math.min(Math.max(beside, top + 6), bottom - 6), { align: outside.align });
         return;
       }
       const onRight = member !== undefined && axes.x.at(slot[member]) < (left + right) / 2;
@@ -220,35 +221,26 @@ class ViolationChart extends SampleChart {
     });
   }
 
+  /** Where the thresholds of a narrow group are named: right or left of it, not on the names of the pair; or nowhere. */
+  placeOutside(ctx, style, left, right) {
+    const { replay, axes } = this;
+    const { pair } = replay;
+    ctx.font = style.bold;
+    const taken = (pair ? [[pair.i, true], [pair.j, false]] : []).map(([d, rises]) => spanOfName(ctx, this, d, rises));
+    const places = [
+      { x: right + 4, align: "left", from: right + 4, to: right + THRESHOLD_NAME },
+      { x: left - 4, align: "right", from: left - THRESHOLD_NAME, to: left - 4 },
+    ];
+    const isFree = ({ from, to }) => from >= axes.box.left && to <= axes.box.right && taken.every((span) => to < span.from || from > span.to);
+    return places.find(isFree) ?? null;
+  }
+
   paintMoved(ctx, style) {
     const { pair, jump } = this.replay;
     if (jump) paintFreeMarks(ctx, style, this, jump);
     if (!pair) return;
     for (const [d, rises] of [[pair.i, true], [pair.j, false]]) paintPairMark(ctx, style, this, d, rises);
   }
-}
-
-/** Rings and names the mark of a pair's member, with the way it goes. */
-function paintPairMark(ctx, style, chart, d, rises) {
-  const [x, y] = chart.markAt(d);
-  const { left, right } = chart.axes.box;
-  if (!chart.shows(x)) return;
-  ctx.fillStyle = style.accent;
-  paintDirection(ctx, x, y, 4.5, chart.replay.mayRise(d), chart.replay.mayFall(d));
-  ctx.strokeStyle = style.background;
-  ctx.lineWidth = 4.5;
-  ctx.beginPath();
-  ctx.arc(x, y, 8.5, 0, 2 * Math.PI);
-  ctx.stroke();
-  ctx.strokeStyle = style.accent;
-  ctx.lineWidth = 2.5;
-  ctx.stroke();
-  const { top, bottom } = chart.axes.box;
-  const text = `${chart.replay.name(d)} ${rises ? "↑" : "↓"}`;
-  // Outwards where there is room: the threshold is named on the other side.
-  const onLeft = x > (left + right) / 2 ? x + 58 > right : x - 58 > left;
-  const beside = Math.min(Math.max(rises ? y + 11 : y - 11, top + 6), bottom - 6);
-  haloText(ctx, style, text, x + (onLeft ? -10 : 10), beside, { align: onLeft ? "right" : "left", font: style.bold });
 }
 
 /** ▲ may go up, ▼ may go down, ◆ both, a dash neither. */

@@ -1,4 +1,4 @@
-// The pair on the Board: rings, names and arrows.
+// The pair on the Board, and among the violations: rings, names and arrows.
 
 /** A thin double ring round a sample that is under the pointer on a chart. */
 function paintHoveredSample(ctx, style, [x, y]) {
@@ -83,4 +83,36 @@ function paintPairLabel(ctx, style, frame, [x, y], radius, { above, name, change
   ctx.font = nameFont;
   ctx.fillText(name, left + width / 2, top + 11);
   return { left, top, width };
+}
+
+/** The name of a pair's member with the way it goes, and from where to where it stands beside its mark. */
+function spanOfName(ctx, chart, d, rises) {
+  const [x] = chart.markAt(d);
+  const { left, right } = chart.axes.box;
+  const text = `${chart.replay.name(d)} ${rises ? "↑" : "↓"}`;
+  const width = ctx.measureText(text).width;
+  // Outwards where there is room: the threshold is named on the other side.
+  const onLeft = x > (left + right) / 2 ? x + 58 > right : x - 58 > left;
+  return { text, onLeft, from: onLeft ? x - 10 - width : x + 10, to: onLeft ? x - 10 : x + 10 + width };
+}
+
+/** Rings and names the mark of a pair's member, with the way it goes. */
+function paintPairMark(ctx, style, chart, d, rises) {
+  const [x, y] = chart.markAt(d);
+  if (!chart.shows(x)) return;
+  ctx.fillStyle = style.accent;
+  paintDirection(ctx, x, y, 4.5, chart.replay.mayRise(d), chart.replay.mayFall(d));
+  ctx.strokeStyle = style.background;
+  ctx.lineWidth = 4.5;
+  ctx.beginPath();
+  ctx.arc(x, y, 8.5, 0, 2 * Math.PI);
+  ctx.stroke();
+  ctx.strokeStyle = style.accent;
+  ctx.lineWidth = 2.5;
+  ctx.stroke();
+  const { top, bottom } = chart.axes.box;
+  ctx.font = style.bold;
+  const { text, onLeft } = spanOfName(ctx, chart, d, rises);
+  const beside = Math.min(Math.max(rises ? y + 11 : y - 11, top + 6), bottom - 6);
+  haloText(ctx, style, text, x + (onLeft ? -10 : 10), beside, { align: onLeft ? "right" : "left", font: style.bold });
 }
