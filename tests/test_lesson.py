@@ -289,8 +289,8 @@ def test_a_trace_of_many_features_or_a_kernel_of_ones_own_is_drawn_as_a_projecti
     trace = many_features(kernel)
     space = loaded("xor")
     lesson.open_trace(space, trace.to_json())
-    assert "principal components" in space.notice
     run = lesson.recording(space)
+    assert "principal components" in lesson.about(run)
     assert run.trace.steps == trace.steps
     data, steps = lesson.playable(space, run, 600, 0)
     assert (data["editable"], data["model"]["regions"]) == (False, False)
@@ -419,8 +419,11 @@ def test_the_trace_of_a_walk_is_opened_and_played(machine, example, changes, kin
     lesson.open_trace(other, getattr(trace, f"to_{kind}")())
     assert other.machine == machine
     assert other.tol == 1e-4
-    assert "is a walk" in other.notice
     run = lesson.recording(other)
+    assert "is a walk" in lesson.about(run)
+    other.rule = "platt"
+    assert lesson.about(lesson.recording(other)) == other.notice == ""
+    other.rule = "second_order"
     assert run.trace.steps == trace.steps
     data, steps = lesson.playable(other, run, 600, 0)
     assert len(steps) == len(trace.steps)

@@ -445,7 +445,7 @@ def test_the_walk_of_a_path_is_recorded_and_played(monkeypatch, example, machine
     monkeypatch.setattr(lesson.st, "session_state", {})
     lesson.play_walk(space, run)
     assert lesson.recording(space) is run
-    assert "is a walk" in space.notice
+    assert "is a walk" in lesson.about(run)
     data, steps = lesson.playable(space, run, 600, 0)
     assert len(steps) == len(run.trace.steps)
     assert len(data["points"]) == len(space.points)
@@ -476,3 +476,5 @@ def test_the_menu_of_the_walk_is_on_both_pages_and_opens_the_player(app, which):
     _, run = test.session_state[lesson.OPENED]
     assert run.trace.walk.parameter == ("C" if which == page.SLIDE else "unlearned")
     assert any("is a walk" in warning.value for warning in test.warning)
+    healthy(test.selectbox(key="control_rule").select("platt").run())
+    assert not test.warning

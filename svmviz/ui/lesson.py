@@ -29,6 +29,10 @@ STEP_BUDGET = 600_000
 """Most steps times points that are recorded: a recording takes a second or two at most."""
 
 A_WALK = "This trace is a walk. Change anything, and a run of SMO is recorded on these points instead."
+A_PROJECTION = (
+    "The samples of this trace do not lie in a plane: the Board shows their first principal components, "
+    "without regions. Change anything, and a new run is recorded on the points as drawn."
+)
 
 OPENED, RECORDED, PLAYED, RESTED = "opened_trace", "recorded_trace", "played_trace", "rested_trace"
 
@@ -107,6 +111,13 @@ CLASSES_ONLY = (
 )
 
 
+def about(run: Recording) -> str:
+    """One sentence where what is played is not a run on the points as drawn, otherwise none."""
+    if run.projected:
+        return A_PROJECTION
+    return A_WALK if run.trace is not None and run.trace.walk is not None else ""
+
+
 def rest(run: Recording, position: int) -> None:
     """Remember where the Player of a run came to rest."""
     st.session_state[RESTED] = (run, position)
@@ -172,7 +183,7 @@ def _room(
         data, steps = playable(space, run, height, begin, moved_mu(space, machine))
         stage(data, key=key, on_edit=space.apply_edit, on_position=lambda k: rest(run, k), steps=steps)
         if notice is not None:
-            finish(notice, space)
+            finish(notice, space, about(run))
 
 
 def record_run(space: Workspace, rule: str, newton: bool = False) -> Recording:
@@ -292,7 +303,6 @@ def play_walk(space: Workspace, run: Recording) -> None:
         Its points and parameters stay as they are.
     run : Recording
     """
-    space.notice = A_WALK
     st.session_state[OPENED] = (_what_is_played(space), run)
 
 
@@ -344,13 +354,6 @@ def _adopt(space: Workspace, trace: Trace) -> None:
             setattr(space, name, trace.kernel[name])
     for name, value in recorders.settings(trace).items():
         setattr(space, name, value)
-    if trace.walk is not None:
-        space.notice = A_WALK
-    if _is_projected(trace):
-        space.notice = (
-            "The samples of this trace do not lie in a plane: the Board shows their first principal components, "
-            "without regions. Change anything, and a new run is recorded on the points as drawn."
-        )
 
 
 # --------------------------------------------------------------------------------------------- the race

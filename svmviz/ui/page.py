@@ -131,11 +131,14 @@ def _workspace() -> Workspace:
     return workspace.get()
 
 
-def finish(place: DeltaGenerator, space: Workspace) -> None:
-    """End a run: keep the link to what there is now, and show or clear the one sentence that there is to say."""
+def finish(place: DeltaGenerator, space: Workspace, about: str = "") -> None:
+    """End a run: keep the link to what there is now, and show or clear the one sentence that there is to say.
+
+    That is the workspace's notice, or else what there is to say about what the page shows.
+    """
     keep_link(space)
-    if space.notice:
-        place.warning(controls.plain(space.notice))
+    if space.notice or about:
+        place.warning(controls.plain(space.notice or about))
     else:
         place.empty()
 

@@ -81,6 +81,20 @@ def choose_machine(page, machine):
     settled(page)
 
 
+def test_on_a_phone_on_its_side_there_is_room_for_the_board(visit):
+    page = visit(LESSON, viewport={"width": 844, "height": 390})
+    height, tools, charts = page.evaluate(
+        """() => {
+          const box = (name) => findStage().querySelector(name).getBoundingClientRect();
+          const tools = [...findStage().querySelectorAll(".board-bar button")];
+          const ends = tools.map((tool) => tool.getBoundingClientRect().right);
+          return [box(".board-canvas").height, Math.max(...ends), box(".player-charts").left];
+        }"""
+    )
+    assert height > 200
+    assert tools < charts
+
+
 def test_every_machine_can_be_chosen_on_the_workspace(visit):
     page = visit("?preset=wine&kernel=poly&nu=0.3&n_prototypes=2")
     for machine in MACHINES:
