@@ -200,6 +200,8 @@ def test_a_bad_file_gets_one_sentence_and_the_points_stay(app, data):
     assert (space_of(app).points == before).all()
     assert {item.value for item in app.warning} == {plain(space_of(app).notice)}
     assert space_of(app).notice.endswith(".")
+    healthy(app.selectbox(key="control_kernel").select("poly").run())
+    assert not app.warning
 
 
 def test_standardise(app):

@@ -130,7 +130,12 @@ TURNS = "control_turns"
 
 def bound(space: Workspace, name: str) -> dict[str, Any]:
     """Arguments that tie a widget to the field of the workspace that has this name, see `tied`."""
-    return tied(name, getattr(space, name), lambda value: setattr(space, name, value))
+
+    def change(value: Any) -> None:
+        setattr(space, name, value)
+        space.notice = ""  # it stays until the next change
+
+    return tied(name, getattr(space, name), change)
 
 
 def _on_grid(grid: list[Any], value: Any) -> list[Any]:
