@@ -42,7 +42,7 @@ class Turns {
     const { flips = [], ranked = [] } = everyone ?? {};
     this.isRanking = ranked.length > 0 && (this.isRanking || !flips.length);
     this.lists.hidden = !ranked.length;
-    this.buttons[0].disabled = !flips.length;
+    this.buttons[0].hidden = !flips.length; // a regression has no sides
     this.buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(this.isRanking === Boolean(k))));
     const chips = this.isRanking
       ? ranked.map(([i, , change], k) => [i, `${k + 1}: ${shown.names[i]} by ${change}`])
