@@ -228,12 +228,18 @@ class Tableau(Slots):
 
     def _run(self, length: float, recorder: Any) -> Outcome:
         self.slack[-1], self.speed[-1] = length - self.since, -1.0
-        self.events, standing, tiny = 0, 0, 1e-14 * length
+        self.events, standing, tiny, looked = 0, 0, 1e-14 * length, False
         slack, speed, ratio = self.slack, self.speed, self._ratio
+        looks = recorder is not None and self.margin.edges_move
         while True:
             np.divide(speed, slack, out=ratio)
             k = int(ratio.argmin())
             step = -1.0 / ratio.item(k) if k != self._end else length - self.since
+            if looks and step > self.since and not looked:
+                looked = True  # what rounding has left of the rates has a long way to grow
+                if not self._correct_rates():
+                    return "gave up"
+                continue
             if recorder:
                 recorder.stretch(step)
             daxpy(self._speed, self._slack, a=step)
@@ -247,7 +253,7 @@ class Tableau(Slots):
             standing = standing + 1 if step <= tiny else 0
             if standing > MOST_STANDING or not (self._join(k) if k < self.n else self._leave(k - self.n)):
                 return "gave up"
-            self.events += 1
+            self.events, looked = self.events + 1, False
             if recorder:
                 recorder.event(*self.last)
             self._next_look -= 1
@@ -317,11 +323,21 @@ class Tableau(Slots):
         change = -sign * self.speed.item(self.n + place) / column.item(slot)
         daxpy(self._change, self._speed, a=change)
         j = self.slots.item(slot)
+        if self.refines:
+            self._doubt_place(j, at_upper, self.values.item(slot))
         self._drop(slot, own)  # as it is kept: what is wrong with it goes with it
         self.sigma[j], self.slack[j], self.speed[j] = sign, NEAR, sign * change
         self.side[j] = side = AT_UPPER if at_upper else AT_LOWER
         self.last = j, MARGIN, side
         return True
+
+    def _doubt_place(self, j: int, at_upper: bool, z: float) -> None:
+        """Look right after this event where z_j, once corrected beyond its bound, has left from somewhere else."""
+        m = self.margin
+        edge, rate = (m.hi, m.hi_rate) if at_upper else (m.lo, m.lo_rate)
+        off = abs(z - edge.item(j) - self.since * rate.item(j))
+        if off * m.largest > LOOK_SOONER * m.scale:
+            self._next_look = 1
 
     def _has_pivot(self, pivot: float) -> bool:
         """Whether an index may leave: 1 / pivot is at most 4 times the largest diagonal entry of H."""
@@ -346,6 +362,11 @@ class Tableau(Slots):
         self._look_again(off / scale)
         if off > MOST_LEFT * scale:
             return False
+        return self._correct_rates()
+
+    def _correct_rates(self) -> bool:
+        """`correct` for the rates alone: it moves no multiplier, which may be right at its bound."""
+        m = self.margin
         return self._settle(self.rates, self._speed, self._all_rates, m.linear_rate, m.sums_rate) < np.inf
 
     def _settle(

@@ -243,7 +243,7 @@ class Walker(Lookahead):
             self.edges_move = True
 
     def _run(self, length: float, watched: int, recorder: Recorder) -> WalkStatus:
-        standing, shakes, astray, tiny = 0, 0, 0, TINY * length
+        standing, shakes, astray, tiny, looked = 0, 0, 0, TINY * length, False
         care = wait = CARE
         careful = 0
         while True:
@@ -267,6 +267,12 @@ class Walker(Lookahead):
             if self.edges_move and not careful % BETWEEN_SCALES:
                 self.renew_scale()
             step, place, side, j = self._next(dz, dg, dnu, total, length - self.since)
+            if recorder.record and self.edges_move and step > self.since and not looked:
+                self._renew_base()  # what rounding has left of it has a long way to grow
+                self.refresh()
+                looked = True
+                continue
+            looked = False
             ends: WalkStatus | None = "arrived" if place < 0 and j < 0 else None
             if watched >= 0:
                 own = self._own_condition(watched, dg, dnu)
@@ -337,13 +343,17 @@ class Walker(Lookahead):
         self.nu = tableau.values[: self.n_groups].copy()
         self._take_system(*tableau.system())
         if self.edges_move:
-            self.rate = np.where(self.side == AT_UPPER, self.hi_rate, self.lo_rate)
-            self.rate[self.margin] = 0.0
-            self.base = self.hessian.product(self.rate)
-            if self.linear_rate is not None:
-                self.base = self.base + self.linear_rate
-            self.need = self.sums_rate - np.add.reduceat(self.rate, self.problem.starts)
+            self._renew_base()
         self.refresh()
+
+    def _renew_base(self) -> None:
+        """How fast all off the margin moves, and the gradient with it, from the sides as they are."""
+        self.rate = np.where(self.side == AT_UPPER, self.hi_rate, self.lo_rate)
+        self.rate[self.margin] = 0.0
+        self.base = self.hessian.product(self.rate)
+        if self.linear_rate is not None:
+            self.base = self.base + self.linear_rate
+        self.need = self.sums_rate - np.add.reduceat(self.rate, self.problem.starts)
 
     def _advance(self, step: float, dz: Array, dg: Array, dnu: Array) -> None:
         self.since += step

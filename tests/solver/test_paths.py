@@ -113,6 +113,21 @@ def test_a_path_over_ten_decades_is_the_same_both_ways(name):
         assert decided[1] == pytest.approx(decided[0], abs=1e-8 * scale)
 
 
+@pytest.mark.parametrize("estimator", [SVC(gamma=1.0), SVC(gamma=5.0), SVR(gamma=5.0)])
+@pytest.mark.parametrize("n", [12, 40])
+def test_where_all_are_free_no_larger_C_changes_anything(estimator, n):
+    """However far that goes: what rounding leaves of a rate grows with it."""
+    y = (TARGETS if isinstance(estimator, SVR) else SIGNS)[:n]
+    found = path(estimator, X[:n], y, "C", 1e-3, 1e12)
+    last = found.breakpoints[-2]
+    assert last < 1e6
+    for C in np.geomspace(last, 1e12, 20):
+        np.testing.assert_allclose(found.at(C), found.at(last), atol=1e-7 * np.abs(found.at(last)).max())
+        posed = pose(estimator, X[:n], y, C=C)
+        z = found.multipliers_at(C)
+        assert posed.problem.violation(z, posed.hessian.gradient(z)) < 1e-9
+
+
 @pytest.mark.parametrize("name", PATHS)
 def test_a_path_downward_is_the_path_upward_read_backwards(name):
     estimator, samples, y, parameter, *ends = PATHS[name]
