@@ -19,6 +19,8 @@ Array = np.ndarray
 
 # Values of C between breakpoints at which a path is looked at.
 LOOKS = 50
+# Seconds that a difference of times counts for at least.
+CLOCK = 1e-6
 
 
 @dataclass(frozen=True)
@@ -146,4 +148,5 @@ def _event_cost(n: int, gamma: float) -> EventCost:
     found: Path = run.result
     margin = float(np.mean([len(segment.margin) for segment in found.walk.segments]))
     events = len(found.events)
-    return EventCost(n, margin, events, 1e6 * (run.seconds - start.seconds) / max(1, events))
+    spent = max(CLOCK, run.seconds - start.seconds)  # the difference of two short times may be below 0
+    return EventCost(n, margin, events, 1e6 * spent / max(1, events))
