@@ -15,6 +15,7 @@ def main() -> None:
     space = page.setup(page.UNLEARN, "What does one point change?")
     with page.boundary(), st.container(key="controls"):
         choose(space)
+    unlearning.forget_browser()
     room(st.empty())
 
 

@@ -21,7 +21,9 @@ PART_SECONDS = 0.15
 LEAST_PAIRS = 100
 """Every machine may move so many."""
 
-EARLY = "The solver stopped early, so as not to keep you waiting: this is near the optimum, but not there."
+EARLY = (
+    "The solver stopped early, so as not to keep you waiting: the gap says how far it is from the optimum."
+)
 
 
 def pair_limit(variables: float, machines: int = 1, part: float = 1.0) -> int:

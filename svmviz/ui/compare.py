@@ -401,7 +401,11 @@ def words(outcome: Comparison, space: Workspace) -> str:
     if outcome.message:
         return ""
     finished = all(rival.finished for rival in outcome.rivals)
-    return f"{_hatching(space)} {READ}" + ("" if finished else " Stopped: ended early, near the optimum.")
+    return f"{_hatching(space)} {READ}" + (
+        ""
+        if finished
+        else " Stopped: ended early, so that its regions and errors are not yet those of the machine."
+    )
 
 
 def _hatching(space: Workspace) -> str:

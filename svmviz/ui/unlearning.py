@@ -137,6 +137,11 @@ class Ask:
 KINDS = ("point", "learn", "proof", "everyone", "folds", "whole")
 
 
+def forget_browser() -> None:
+    """Send everything: a page that is built anew is in a browser that has nothing yet, whatever it had before."""
+    st.session_state.pop(HAS, None)
+
+
 def parse_ask(value: object) -> Ask | None:
     """Read a message from the browser; None for a malformed one.
 

@@ -270,7 +270,10 @@ class Walker(Lookahead):
             if recorder.record and self.edges_move and step > self.since and not looked:
                 self._renew_base()  # what rounding has left of it has a long way to grow
                 self.refresh()
-                looked = True
+                looked, wait = (
+                    True,
+                    wait + 1,
+                )  # a look is no event: without one fast events would go in circles
                 continue
             looked = False
             ends: WalkStatus | None = "arrived" if place < 0 and j < 0 else None

@@ -492,3 +492,17 @@ def test_a_walk_that_a_switch_of_pages_cuts_off_stands_paused_on_return(page, se
     assert read(page, f"{VIEW}.chosen") == row
     assert read(page, f"[{VIEW}.position, {VIEW}.direction]") == [left, 0]
     assert left > 0
+
+
+def test_leaving_while_everyone_is_left_out_keeps_the_board(page, serve):
+    """What was asked for at the moment of the switch is answered to a Board that has no points yet."""
+    open_unlearn(page, serve, "preset=six_classes&classifier=mc_svm")
+    for _ in range(3):
+        page.evaluate(f"() => {VIEW}.find('[data-act=everyone]').click()")
+        page.get_by_role("link", name="Draw and fit").click()
+        at_rest(page, "!findStage().querySelector('.unlearn')")
+        page.get_by_role("link", name="Unlearn").click()
+        at_rest(page, f"findStage().querySelector('.unlearn') && {VIEW}.course")
+        assert read(page, f"{VIEW}.board.count") == 108
+        assert read(page, "findStage().dataset.failed ?? null") is None
+        assert "take no part" not in page.locator(".unlearn-sets").text_content()

@@ -269,7 +269,7 @@ class Unlearn {
   /** Leave out "everyone" or the "folds", part by part, or stop. */
   #toggle(kind) {
     this.running = this.running ? "" : kind;
-    if (this.running && this.course?.last) this.jump(this.course.learns ? this.course.last : 0); // all points are there
+    if (this.running && this.course?.last) this.jump(this.course.learns ? this.course.last : 0, 1); // all points are there
     const { everyone } = this.shown ?? {};
     if (this.running) this.ask(kind, this.chosen, { afresh: everyone?.kind === kind && everyone.over });
     this.#showEveryone();
