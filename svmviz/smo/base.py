@@ -87,7 +87,7 @@ class SMO(Following, ABC):
     n_iter : int
         Pairs moved since the object was made.
     certificate : Certificate
-        Of the last call to `minimize`.
+        Of the last call to `minimize`; None before one, and after a walk.
     """
 
     def __init__(

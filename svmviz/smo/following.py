@@ -156,6 +156,7 @@ class Following:
         z = np.clip(now.restore_sums(z), self._problem.lo, self._problem.hi)
         self._z, self._gradient = z, self._hessian.gradient(z)
         self._kept = None
+        self.certificate = None  # the one that there was is of another problem
         self.n_iter = max(1, self.n_iter)  # there is a solution to go on from
 
     def _release(self, indices: set[int]) -> None:

@@ -53,7 +53,9 @@ class Everyone:
     seconds : float
         Wall time of the walks.
     refitted : int
-        So many parts have been left out by refitting at the workspace's tolerance.
+        So many parts' turn to be left out by refitting, at the workspace's tolerance, has been.
+    fitted : int
+        Of these there is a machine without so many.
     refit_seconds : float
         Wall time of these refits.
     problem : str or None
@@ -72,6 +74,7 @@ class Everyone:
     refused: int = 0
     seconds: float = 0.0
     refitted: int = 0
+    fitted: int = 0
     refit_seconds: float = 0.0
     problem: str | None = None
 
@@ -143,10 +146,11 @@ def _leave_next(solution: Solution, everyone: Everyone, until: float) -> None:
 def _refit_next(space: Workspace, solution: Solution, everyone: Everyone, until: float) -> None:
     for k in everyone.to_refit[everyone.refitted :]:
         began = time.perf_counter()
-        with suppress(InvalidProblemError):
-            refit(space, solution, everyone.parts[k], tol=space.tol)
         everyone.refitted += 1
-        everyone.refit_seconds += time.perf_counter() - began
+        with suppress(InvalidProblemError):  # without these there may be no machine
+            refit(space, solution, everyone.parts[k], tol=space.tol)
+            everyone.fitted += 1
+            everyone.refit_seconds += time.perf_counter() - began
         if time.perf_counter() > until:
             return
 
@@ -247,7 +251,7 @@ def _remedy(space: Workspace) -> str:
 def _times(space: Workspace, everyone: Everyone) -> str:
     """What the walks took, and what refits take, from as many as there have been."""
     walked = f"{everyone.events} events in {duration(everyone.seconds)}"
-    made, count = everyone.refitted, len(everyone.parts)
+    made, count = everyone.fitted, len(everyone.parts)
     if not made:
         return f"{walked}."
     refits = f"{made} refits at the tolerance {short(space.tol)}"

@@ -244,7 +244,9 @@ def _trace(course: _Course, posed: Posed, parameter: str, origin: _Origin) -> Tr
     kernel = make_kernel(
         estimator.kernel, X, gamma=estimator.gamma, degree=estimator.degree, coef0=estimator.coef0
     )
-    machine = next(name for kind, name in NAMES.items() if isinstance(estimator, kind))
+    machine = next((name for kind, name in NAMES.items() if isinstance(estimator, kind)), None)
+    if machine is None:
+        raise InvalidProblemError(f"{type(estimator).__name__} has no trace: use SVC.")
     ends, reading = _Ends(course), _Reading(posed, has_bias=machine not in ("AD-SVM", "MC-SVM"))
     start, nu = ends.after(0), ends.nu(0)
     moving = Moving(

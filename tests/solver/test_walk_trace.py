@@ -21,6 +21,8 @@ from svmviz import (
     record_path,
     record_unlearning,
 )
+from svmviz.errors import InvalidProblemError
+from svmviz.estimators import OneVsRestSVC
 from svmviz.problem import DualProblem
 from svmviz.walk.as_trace import trace_of_path, trace_of_walk
 from svmviz.walk.leave_out import without
@@ -334,3 +336,9 @@ def test_records_of_machines_read_back_as_they_are_named():
     trace = record_unlearning(MCSVC(beta=0.1, gamma=1.0), APART, CODES, [0, 1])
     assert trace.parameters == {"beta": 0.1}
     assert trace.y.tolist() == CODES.tolist()
+
+
+def test_a_machine_without_a_trace_says_so():
+    samples, labels = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([0, 0, 1, 1])
+    with pytest.raises(InvalidProblemError, match="OneVsRestSVC has no trace: use SVC"):
+        record_path(OneVsRestSVC(kernel="linear"), samples, labels, "C", 0.1, 1.0)

@@ -202,6 +202,7 @@ class SlideView {
     const before = this.state;
     this.state = entry && new PathState(path, entry.value, task === "regression");
     if (this.state && !replaced && before?.path.parameter === path.parameter && before.path.model.machine === path.model.machine) this.state.go(before.value);
+    this.wanted = this.state?.value; // not one of the path before
   }
 
   /** Take what is known of the leave-one-out error, and ask for the next part. */
