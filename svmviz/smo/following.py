@@ -14,7 +14,7 @@ import numpy as np
 
 from svmviz.errors import InvalidProblemError
 from svmviz.hessian import Hessian
-from svmviz.problem import DualProblem
+from svmviz.problem import Certificate, DualProblem
 
 if TYPE_CHECKING:
     from svmviz.walk import Walk, Walker
@@ -38,6 +38,7 @@ class Following:
     _held: set[int]
     _kept: Any
     n_iter: int
+    certificate: Certificate | None
 
     def follow_path(self, c: int, to: float, pinned: Iterable[int] = ()) -> int:
         """Move the multiplier of dual index c towards `to`, all others at their own optimality conditions.

@@ -160,7 +160,14 @@ def followed(
     walker : Walker
         The one that stands at the end: the same, or another.
     walk : Walk
+
+    Raises
+    ------
+    ValueError
+        With a record and someone who is watched: across a line nobody looks at its condition.
     """
+    if record and watched >= 0:
+        raise ValueError("A walk with a record watches nobody.")
     stop = start + length
     walk = walker.follow(rates, length, start=start, watched=watched, record=record)
     for _ in range(MOST_LEAPS):

@@ -291,7 +291,7 @@ def test_a_box_without_an_end_is_not_followed_without_end(to):
 def test_after_a_walk_there_is_no_certificate_of_the_problem_before():
     rng = np.random.default_rng(0)
     samples, labels = rng.normal(size=(30, 2)), np.arange(30) % 2
-    machine = SMOClassifier(X=samples, y=labels, kernel="rbf", gamma=1.0, C=10.0).minimize()
+    machine = SMOClassifier(X=samples, y=labels, kernel="rbf", C=10.0).minimize()
     assert machine.unlearn(int(np.abs(machine.alphas).argmax())) >= 0
     assert machine.certificate is None
     assert machine.minimize().certificate.status == "optimal"

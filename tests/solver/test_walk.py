@@ -340,3 +340,9 @@ def test_what_a_sum_lacks_is_shared_where_no_multiplier_has_a_bound():
         found = nearby(case.problem, walker)
     assert case.problem.is_feasible(found)
     np.testing.assert_allclose(found, walker.z, atol=0.2 * abs(walker.z[j]))
+
+
+def test_a_walk_that_may_be_taken_over_is_not_recorded_and_watched():
+    case = random_machine(np.random.default_rng(0), "svc", degenerate=False)
+    with pytest.raises(ValueError, match="watches nobody"):
+        followed(settled(case.problem, case.hessian), Rates(), 1.0, watched=0, record=True)

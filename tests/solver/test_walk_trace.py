@@ -21,7 +21,6 @@ from svmviz import (
     record_path,
     record_unlearning,
 )
-from svmviz.errors import InvalidProblemError
 from svmviz.estimators import OneVsRestSVC
 from svmviz.problem import DualProblem
 from svmviz.walk.as_trace import trace_of_path, trace_of_walk
